@@ -1,0 +1,3 @@
+"""Odradek: Apache Kafka's log in Python."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The commit log on disk, in Kafka's own formats."""

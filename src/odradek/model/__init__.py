@@ -1,0 +1,1 @@
+"""The nouns everyone shares: ids, errors, settings, the cluster's image."""

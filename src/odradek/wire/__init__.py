@@ -1,0 +1,1 @@
+"""Bytes to values and back: messages, record batches, compression, checksums."""

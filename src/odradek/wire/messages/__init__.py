@@ -1,0 +1,1 @@
+"""One family of messages a file, requests and responses side by side."""
