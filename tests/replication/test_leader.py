@@ -39,12 +39,9 @@ def test_a_leader_with_a_silent_follower_commits_nothing() -> None:
 
 
 def test_a_follower_joins_only_once_it_holds_what_this_epoch_began_with() -> None:
-    leader = leader_of({ONE}, log_end=10, high_watermark=4)
+    leader = leader_of({ONE, THREE}, log_end=10, high_watermark=4)
     assert leader.fetched(TWO, 9, now_ms=0) == []
-    assert leader.fetched(TWO, 10, now_ms=0) == [
-        HighWatermarkAdvanced(10),
-        IsrProposed(frozenset({ONE, TWO})),
-    ]
+    assert leader.fetched(TWO, 10, now_ms=0) == [IsrProposed(frozenset({ONE, TWO, THREE}))]
 
 
 def test_a_proposed_member_is_waited_for_before_the_controller_answers() -> None:
