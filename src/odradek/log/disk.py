@@ -7,13 +7,16 @@ is `FileNotFoundError`, because that is often an answer and not a failure.
 
 from __future__ import annotations
 
-from typing import Protocol
+import os
+import shutil
+from typing import NoReturn, Protocol
 
+from odradek.model.errors import StorageError
 from odradek.wire.batch import Buffer
 
 
 class DiskFile(Protocol):
-    """One open file. Written at its end only; read anywhere."""
+    """One open file. Written at its end only; read anywhere. Dropping the last reference closes it."""
 
     @property
     def path(self) -> str: ...
@@ -31,8 +34,17 @@ class DiskFile(Protocol):
         """At most `size` bytes: fewer only at the end of the file."""
         ...
 
+    def reserve(self, size: int) -> None:
+        """Room on the disk for a file of `size` bytes. The file may look that long (full of zeros) to whoever
+        opens it next, until `truncate` gives the room back."""
+        ...
+
     def truncate(self, size: int) -> None: ...
-    def sync(self) -> None: ...
+    def sync(self) -> None:
+        """What was appended is durable when this returns. Safe on another thread while the owner appends.
+        After a failure nothing is known about the file: every later append and sync fails too."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -52,7 +64,7 @@ class Disk(Protocol):
     def size(self, path: str) -> int: ...
     def exists(self, path: str) -> bool: ...
     def make_directory(self, path: str) -> None:
-        """With its parents; already there is fine."""
+        """With its parents, durably; already there is fine."""
         ...
 
     def rename(self, old: str, new: str) -> None:
@@ -65,3 +77,184 @@ class Disk(Protocol):
 
     def remove_tree(self, path: str) -> None: ...
     def sync_directory(self, path: str) -> None: ...
+
+
+class OsFile:
+    """A file of the operating system. `size` is where the next append goes; a reserved file is longer."""
+
+    __slots__ = ("_distrusted", "_fd", "path", "size")
+
+    def __init__(self, path: str, fd: int, size: int) -> None:
+        self.path = path
+        self.size = size
+        self._fd = fd
+        self._distrusted = False
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def append(self, data: Buffer) -> None:
+        if self._distrusted:
+            raise StorageError(f"{self.path}: not written to after an earlier failure")
+        try:
+            written = os.pwrite(self._fd, data, self.size)
+            if written != len(data):
+                self._append_rest(data, written)
+        except OSError as error:
+            self._undo_append(error)
+        self.size += len(data)
+
+    def read(self, position: int, size: int) -> bytes:
+        try:
+            return os.pread(self._fd, size, position)
+        except OSError as error:
+            raise _storage_error(self.path, "read", error) from error
+
+    def reserve(self, size: int) -> None:
+        try:
+            os.posix_fallocate(self._fd, 0, size)
+        except OSError as error:
+            self._undo_append(error)
+
+    def truncate(self, size: int) -> None:
+        try:
+            os.ftruncate(self._fd, size)
+        except OSError as error:
+            raise _storage_error(self.path, "truncate", error) from error
+        self.size = size
+
+    def sync(self) -> None:
+        if self._distrusted:
+            raise StorageError(f"{self.path}: not synced after an earlier failure")
+        try:
+            os.fdatasync(self._fd)
+        except OSError as error:
+            # The kernel reports a lost write once and then calls the pages clean: asking again would lie.
+            self._distrusted = True
+            raise _storage_error(self.path, "sync", error) from error
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _append_rest(self, data: Buffer, written: int) -> None:
+        view = memoryview(data)
+        while written < len(view):
+            written += os.pwrite(self._fd, view[written:], self.size + written)
+
+    def _undo_append(self, error: OSError) -> NoReturn:
+        try:
+            os.ftruncate(self._fd, self.size)
+        except OSError:
+            self._distrusted = True
+        raise _storage_error(self.path, "write", error) from error
+
+
+class OsDisk:
+    """The operating system's files."""
+
+    def open(self, path: str, *, create: bool = False) -> OsFile:
+        try:
+            fd = _open(path, create)
+            return OsFile(path, fd, os.fstat(fd).st_size)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _storage_error(path, "open", error) from error
+
+    def read_file(self, path: str) -> bytes:
+        file = self.open(path)
+        data = file.read(0, file.size)
+        file.close()
+        return data
+
+    def replace_file(self, path: str, data: bytes) -> None:
+        temporary = f"{path}.tmp"
+        file = self.open(temporary, create=True)
+        file.truncate(0)
+        file.append(data)
+        file.sync()
+        file.close()
+        self.rename(temporary, path)
+        self.sync_directory(os.path.dirname(path))
+
+    def list(self, path: str) -> list[str]:
+        try:
+            return sorted(os.listdir(path))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _storage_error(path, "list", error) from error
+
+    def size(self, path: str) -> int:
+        try:
+            return os.stat(path).st_size
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _storage_error(path, "stat", error) from error
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def make_directory(self, path: str) -> None:
+        if os.path.isdir(path):
+            return
+        parent = os.path.dirname(path)
+        self.make_directory(parent)
+        try:
+            os.mkdir(path)
+        except OSError as error:
+            raise _storage_error(path, "create", error) from error
+        self.sync_directory(parent)
+
+    def rename(self, old: str, new: str) -> None:
+        try:
+            os.rename(old, new)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _storage_error(old, "rename", error) from error
+
+    def remove(self, path: str) -> None:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _storage_error(path, "remove", error) from error
+
+    def remove_tree(self, path: str) -> None:
+        try:
+            shutil.rmtree(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _storage_error(path, "remove", error) from error
+
+    def sync_directory(self, path: str) -> None:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise _storage_error(path, "sync", error) from error
+
+
+def _open(path: str, create: bool) -> int:
+    if create:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_CREAT, 0o644)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except PermissionError:  # a file that may only be looked at: fine until someone writes
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _storage_error(path: str, verb: str, error: OSError) -> StorageError:
+    return StorageError(f"{path}: could not {verb}: {error.strerror}")

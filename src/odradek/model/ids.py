@@ -16,7 +16,7 @@ class Partition(NamedTuple):
     """One partition of one topic."""
 
     topic: str
-    index: int
+    number: int
 
     def __str__(self) -> str:
-        return f"{self.topic}-{self.index}"
+        return f"{self.topic}-{self.number}"

@@ -1,0 +1,1 @@
+"""Every setting once: name, type, default, bounds, scope, meaning."""

@@ -1,0 +1,239 @@
+"""What a setting's value may be: its type, its bounds, and how it is read from and written as text.
+
+Text is read as Kafka reads it: blanks around a value do not count, numbers are plain, true and false may be
+written in any case, and a list is split at its commas.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+
+class Password:
+    """A secret. It has no readable form; whoever needs it asks for `secret`."""
+
+    __slots__ = ("secret",)
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+
+    def __repr__(self) -> str:
+        return "[hidden]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Password) and other.secret == self.secret
+
+    def __hash__(self) -> int:
+        return hash(self.secret)
+
+
+Value: TypeAlias = bool | int | float | str | tuple[str, ...] | Password | None
+
+
+class Kind(Enum):
+    """The type of a setting; the number is how DescribeConfigs tells it."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+_BITS = {Kind.SHORT: 16, Kind.INT: 32, Kind.LONG: 64}
+
+
+class Anything(NamedTuple):
+    def allows(self, value: Value) -> bool:
+        del value
+        return True
+
+    def __str__(self) -> str:
+        return ""
+
+
+class AtLeast(NamedTuple):
+    low: int
+
+    def allows(self, value: Value) -> bool:
+        return isinstance(value, int | float) and value >= self.low
+
+    def __str__(self) -> str:
+        return f"[{self.low},...]"
+
+
+class Between(NamedTuple):
+    """From low to high, both included; `besides` is one more value that is fine."""
+
+    low: int
+    high: int
+    besides: int | None = None
+
+    def allows(self, value: Value) -> bool:
+        if not isinstance(value, int | float):
+            return False
+        return self.low <= value <= self.high or (self.besides is not None and value == self.besides)
+
+    def __str__(self) -> str:
+        bounds = f"[{self.low},...,{self.high}]"
+        return bounds if self.besides is None else f"{bounds} or {self.besides}"
+
+
+class Unlimited(NamedTuple):
+    """At least `low`, or -1 for what `-1` stands for."""
+
+    low: int
+
+    def allows(self, value: Value) -> bool:
+        return isinstance(value, int) and (value >= self.low or value == -1)
+
+    def __str__(self) -> str:
+        return f"[{self.low},...] or -1"
+
+
+class OneOf(NamedTuple):
+    """One of these words; for a list, each of its items."""
+
+    words: tuple[str, ...]
+    any_case: bool = False
+
+    def allows(self, value: Value) -> bool:
+        items = value if isinstance(value, tuple) else (str(value),)
+        return all((item.lower() if self.any_case else item) in self.words for item in items)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.words)}]"
+
+
+class NotEmpty(NamedTuple):
+    """Something must be there: a character of a string, an item of a list. Not set at all is fine."""
+
+    what: str
+
+    def allows(self, value: Value) -> bool:
+        return value is None or (isinstance(value, str | tuple) and len(value) > 0)
+
+    def __str__(self) -> str:
+        return f"non-empty {self.what}"
+
+
+class NotNull(NamedTuple):
+    def allows(self, value: Value) -> bool:
+        return value is not None
+
+    def __str__(self) -> str:
+        return "non-null string"
+
+
+class ThrottledReplicas(NamedTuple):
+    """`partition:broker` pairs, or a star for all."""
+
+    def allows(self, value: Value) -> bool:
+        return isinstance(value, tuple) and (value == ("*",) or all(_is_pair(item) for item in value if item))
+
+    def __str__(self) -> str:
+        return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+
+
+class VersionName(NamedTuple):
+    """A release, in full (3.9-IV0), short (3.9) or with its patch level (3.9.1)."""
+
+    versions: tuple[str, ...]
+
+    def allows(self, value: Value) -> bool:
+        if not isinstance(value, str):
+            return False
+        parts = value.split(".")
+        release = ".".join(parts[: 3 if parts[0] == "0" else 2])
+        return release in self.versions or f"{release}-IV0" in self.versions
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.versions)}]"
+
+
+Valid: TypeAlias = (
+    Anything | AtLeast | Between | Unlimited | OneOf | NotEmpty | NotNull | ThrottledReplicas | VersionName
+)
+
+
+def read(kind: Kind, text: str) -> Value:
+    """The value that `text` stands for; `ValueError` says in words what a value of this kind looks like."""
+    text = text.strip()
+    match kind:
+        case Kind.BOOLEAN:
+            return _boolean(text)
+        case Kind.INT | Kind.SHORT | Kind.LONG:
+            return _integer(text, _BITS[kind])
+        case Kind.DOUBLE:
+            return _double(text)
+        case Kind.LIST:
+            return tuple(item.strip() for item in text.split(",")) if text else ()
+        case Kind.PASSWORD:
+            return Password(text)
+        case Kind.STRING | Kind.CLASS:
+            return text
+
+
+def write(value: Value) -> str | None:
+    """As Kafka prints it: what clients see in DescribeConfigs. A secret is never printed."""
+    match value:
+        case None | Password():
+            return None
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return _double_text(value)
+        case tuple():
+            return ",".join(value)
+        case _:
+            return str(value)
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("true or false")
+    return text.lower() == "true"
+
+
+def _integer(text: str, bits: int) -> int:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 40):
+        raise ValueError("a whole number")
+    number = int(text)
+    if not -(1 << bits - 1) <= number < 1 << bits - 1:
+        raise ValueError(f"a whole number of {bits} bits")
+    return number
+
+
+def _double(text: str) -> float:
+    try:
+        if "_" in text:
+            raise ValueError
+        return float(text)
+    except ValueError:
+        raise ValueError("a number") from None
+
+
+def _double_text(number: float) -> str:
+    """Java's form: plain between a thousandth and ten million, an exponent with a capital E elsewhere."""
+    if number == 0 or 1e-3 <= abs(number) < 1e7 or not math.isfinite(number):
+        return repr(number)
+    mantissa, exponent = f"{number:.17e}".split("e")
+    shortest = repr(number).lower().replace("+", "")
+    if "e" in shortest:
+        mantissa = shortest.split("e")[0]
+    else:
+        digits = shortest.replace(".", "").lstrip("-0").rstrip("0")
+        mantissa = ("-" if number < 0 else "") + digits[0] + "." + (digits[1:] or "0")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
+def _is_pair(text: str) -> bool:
+    partition, colon, broker = text.partition(":")
+    return bool(colon) and all(part.isascii() and part.isdigit() for part in (partition, broker))
