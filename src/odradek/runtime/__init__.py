@@ -1,0 +1,1 @@
+"""The program's own weather: time, chance, tasks, threads and processes."""
