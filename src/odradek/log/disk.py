@@ -7,8 +7,11 @@ is `FileNotFoundError`, because that is often an answer and not a failure.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import shutil
+import struct
 from typing import NoReturn, Protocol
 
 from odradek.model.errors import StorageError
@@ -35,8 +38,8 @@ class DiskFile(Protocol):
         ...
 
     def reserve(self, size: int) -> None:
-        """Room on the disk for a file of `size` bytes. The file may look that long (full of zeros) to whoever
-        opens it next, until `truncate` gives the room back."""
+        """Make a file of `size` bytes of it, zeros at its end that take no room yet. Its own `size` stays where
+        the next append goes; whoever opens the file anew takes the zeros for data until it is truncated."""
         ...
 
     def truncate(self, size: int) -> None: ...
@@ -63,6 +66,10 @@ class Disk(Protocol):
 
     def size(self, path: str) -> int: ...
     def exists(self, path: str) -> bool: ...
+    def modified_ms(self, path: str) -> int:
+        """When the file last changed, by the clock of the machine."""
+        ...
+
     def make_directory(self, path: str) -> None:
         """With its parents, durably; already there is fine."""
         ...
@@ -77,6 +84,27 @@ class Disk(Protocol):
 
     def remove_tree(self, path: str) -> None: ...
     def sync_directory(self, path: str) -> None: ...
+    def lock(self, path: str) -> Lock:
+        """Keep a file, made if need be, from everybody else; `StorageError` if somebody has it."""
+        ...
+
+
+class Lock(Protocol):
+    """A held lock. The machine releases it when the process ends."""
+
+    def release(self) -> None: ...
+
+
+def replace_whole(disk: Disk, path: str, data: bytes) -> None:
+    """How `replace_file` is done on any disk."""
+    temporary = f"{path}.tmp"
+    file = disk.open(temporary, create=True)
+    file.truncate(0)
+    file.append(data)
+    file.sync()
+    file.close()
+    disk.rename(temporary, path)
+    disk.sync_directory(os.path.dirname(path))
 
 
 class OsFile:
@@ -111,10 +139,11 @@ class OsFile:
             raise _storage_error(self.path, "read", error) from error
 
     def reserve(self, size: int) -> None:
+        assert size >= self.size
         try:
-            os.posix_fallocate(self._fd, 0, size)
+            os.ftruncate(self._fd, size)
         except OSError as error:
-            self._undo_append(error)
+            raise _storage_error(self.path, "reserve", error) from error
 
     def truncate(self, size: int) -> None:
         try:
@@ -173,14 +202,7 @@ class OsDisk:
         return data
 
     def replace_file(self, path: str, data: bytes) -> None:
-        temporary = f"{path}.tmp"
-        file = self.open(temporary, create=True)
-        file.truncate(0)
-        file.append(data)
-        file.sync()
-        file.close()
-        self.rename(temporary, path)
-        self.sync_directory(os.path.dirname(path))
+        replace_whole(self, path, data)
 
     def list(self, path: str) -> list[str]:
         try:
@@ -191,12 +213,10 @@ class OsDisk:
             raise _storage_error(path, "list", error) from error
 
     def size(self, path: str) -> int:
-        try:
-            return os.stat(path).st_size
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise _storage_error(path, "stat", error) from error
+        return _stat(path).st_size
+
+    def modified_ms(self, path: str) -> int:
+        return _stat(path).st_mtime_ns // 1_000_000
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
@@ -246,6 +266,40 @@ class OsDisk:
         except OSError as error:
             raise _storage_error(path, "sync", error) from error
 
+    def lock(self, path: str) -> OsLock:
+        try:
+            fd = _open(path, create=True)
+        except OSError as error:
+            raise _storage_error(path, "open", error) from error
+        try:
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _WHOLE_FILE)
+        except OSError as error:
+            os.close(fd)
+            if error.errno in (errno.EACCES, errno.EAGAIN):
+                raise StorageError(f"{path}: held by another process") from None
+            raise _storage_error(path, "lock", error) from error
+        return OsLock(fd)
+
+
+# Locks of an open file, not of a process: they exclude Java's, another process's and a second broker's in our own,
+# and closing some other descriptor of the file does not drop them. struct flock: type, whence, start, length, pid.
+_WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+
+
+class OsLock:
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def release(self) -> None:
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+
+    def __del__(self) -> None:
+        self.release()
+
 
 def _open(path: str, create: bool) -> int:
     if create:
@@ -254,6 +308,15 @@ def _open(path: str, create: bool) -> int:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:  # a file that may only be looked at: fine until someone writes
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _stat(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _storage_error(path, "stat", error) from error
 
 
 def _storage_error(path: str, verb: str, error: OSError) -> StorageError:
