@@ -38,8 +38,8 @@ class DiskFile(Protocol):
         ...
 
     def reserve(self, size: int) -> None:
-        """Make a file of `size` bytes of it, zeros at its end that take no room yet. Its own `size` stays where
-        the next append goes; whoever opens the file anew takes the zeros for data until it is truncated."""
+        """Make a file of `size` bytes of it, zeros at its end that take no room yet. Its own `size` stays
+        where the next append goes; whoever opens the file anew takes the zeros for data until it is cut."""
         ...
 
     def truncate(self, size: int) -> None: ...
@@ -281,8 +281,8 @@ class OsDisk:
         return OsLock(fd)
 
 
-# Locks of an open file, not of a process: they exclude Java's, another process's and a second broker's in our own,
-# and closing some other descriptor of the file does not drop them. struct flock: type, whence, start, length, pid.
+# A lock of the open file, not of the process: it excludes Java's, another process's and a second broker's in
+# our own, and outlives the closing of other descriptors. struct flock: type, whence, start, length, pid.
 _WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 

@@ -1,0 +1,404 @@
+"""A disk that lies the way real ones do: the twin of `log/disk.py`'s OsDisk, in memory, from a seed.
+
+What `crash` leaves behind is this, and nobody may rely on more:
+
+- A file holds what it held when `sync` last returned, up to the first byte changed since. From there on each
+  sector is as it was at that sync, or as it was written since, even if cut off again, or zeros; a bit or two
+  may have flipped; and the file ends anywhere that it ever ended since, or that an append passed.
+- A directory holds what it held when `sync_directory` last returned, changed by the first so many of the
+  changes since: they keep their order, and each is whole (a rename never leaves both names or none). Two
+  directories know nothing of each other, nor a file's `sync` of its name.
+- A failed `sync` is like Linux's: the pages count as clean from then on, so that reading shows what was
+  written, another sync succeeds, and a crash reveals that they were lost.
+
+Short of a crash everything reads back as it was written. Operations fail when told to: for want of `space`,
+at random (`error_rate`), or below a path that is `broken`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from random import Random
+from typing import TypeAlias
+
+from odradek.log.disk import replace_whole
+from odradek.model.errors import StorageError
+from odradek.wire.batch import Buffer
+
+_CLEAN = sys.maxsize
+_CLOSED = -1
+
+
+class SimDisk:
+    """Files by absolute path. The folder `/` is there from the start."""
+
+    def __init__(self, random: Random, *, space: int = sys.maxsize) -> None:
+        self.space = space
+        self.error_rate = 0.0
+        self.now_ms = 0  # what files are dated with
+        self.broken: set[str] = set()  # paths below which nothing works any more
+        self.counts: Counter[str] = Counter()  # operations by name, the failed ones too
+        self._random = random
+        self._root = _Folder()
+        self._locks: set[str] = set()
+        self._lives = 0  # a file opened before a crash is of no use after it
+
+    # -- what the world does to it -----------------------------------------------------------------------
+
+    def crash(self) -> None:
+        """The power goes and comes back: what is not durable may be gone, and no open file works any more."""
+        self._lives += 1
+        self._locks.clear()
+        self._root.crash(self._random)
+
+    def kill(self) -> None:
+        """The process goes, the machine stays: everything written is there, open files and locks are not."""
+        self._lives += 1
+        self._locks.clear()
+
+    @property
+    def used(self) -> int:
+        return self._root.used()
+
+    # -- the port ----------------------------------------------------------------------------------------
+
+    def open(self, path: str, *, create: bool = False) -> SimFile:
+        folder, name = self._begin("open", path)
+        content = folder.entries.get(name)
+        if content is None and create:
+            content = _Content(self.now_ms)
+            folder.change((name, content))
+        if not isinstance(content, _Content):
+            raise FileNotFoundError(path)
+        return SimFile(self, path, content, self._lives)
+
+    def read_file(self, path: str) -> bytes:
+        file = self.open(path)
+        return file.read(0, file.size)
+
+    def replace_file(self, path: str, data: bytes) -> None:
+        replace_whole(self, path, data)
+
+    def list(self, path: str) -> list[str]:
+        self._begin("list", path)
+        return sorted(self._folder(path).entries)
+
+    def size(self, path: str) -> int:
+        folder, name = self._begin("size", path)
+        content = folder.entries.get(name)
+        if content is None:
+            raise FileNotFoundError(path)
+        return len(content.live) if isinstance(content, _Content) else 0
+
+    def exists(self, path: str) -> bool:
+        try:
+            folder, name = self._split(path)
+        except FileNotFoundError:
+            return False
+        return not name or name in folder.entries
+
+    def modified_ms(self, path: str) -> int:
+        folder, name = self._begin("size", path)
+        content = folder.entries.get(name)
+        if not isinstance(content, _Content):
+            raise FileNotFoundError(path)
+        return content.modified_ms
+
+    def make_directory(self, path: str) -> None:
+        if self.exists(path):
+            return
+        parent, _, name = path.rpartition("/")
+        self.make_directory(parent)
+        folder, _ = self._begin("make_directory", path)
+        folder.change((name, _Folder()))
+        self.sync_directory(parent)
+
+    def rename(self, old: str, new: str) -> None:
+        folder, old_name = self._begin("rename", old)
+        target, new_name = self._split(new)
+        assert folder is target, "from one directory to another: nobody does, so it is not simulated"
+        moved = folder.entries.get(old_name)
+        if moved is None:
+            raise FileNotFoundError(old)
+        folder.change((old_name, None), (new_name, moved))
+
+    def remove(self, path: str) -> None:
+        try:
+            folder, name = self._begin("remove", path)
+        except FileNotFoundError:
+            return
+        if name in folder.entries:
+            assert isinstance(folder.entries[name], _Content), f"{path} is a directory"
+            folder.change((name, None))
+
+    def remove_tree(self, path: str) -> None:
+        if not self.exists(path):
+            return
+        for name in self.list(path):
+            child = f"{path}/{name}"
+            if isinstance(self._folder(path).entries[name], _Folder):
+                self.remove_tree(child)
+            else:
+                self.remove(child)
+        folder, name = self._begin("remove_tree", path)
+        folder.change((name, None))
+
+    def sync_directory(self, path: str) -> None:
+        self._begin("sync_directory", path)
+        self._folder(path).sync()
+
+    def lock(self, path: str) -> SimLock:
+        self.open(path, create=True)
+        if path in self._locks:
+            raise StorageError(f"{path}: held by another process")
+        self._locks.add(path)
+        return SimLock(self._locks, path)
+
+    # -- inside ------------------------------------------------------------------------------------------
+
+    def _begin(self, operation: str, path: str) -> tuple[_Folder, str]:
+        self._permit(operation, path)
+        return self._split(path)
+
+    def _permit(self, operation: str, path: str) -> None:
+        """Every operation passes here: it is counted, and fails if it has to."""
+        self.counts[operation] += 1
+        if self.error_rate and self._random.random() < self.error_rate:
+            raise _failure(path, operation)
+        for each in self.broken:
+            if path == each or path.startswith(f"{each}/"):
+                raise _failure(path, operation)
+
+    def _split(self, path: str) -> tuple[_Folder, str]:
+        parent, _, name = path.rpartition("/")
+        return self._folder(parent), name
+
+    def _folder(self, path: str) -> _Folder:
+        at: _Content | _Folder | None = self._root
+        for name in path.split("/"):
+            if name:
+                at = at.entries.get(name) if isinstance(at, _Folder) else None
+        if not isinstance(at, _Folder):
+            raise FileNotFoundError(path)
+        return at
+
+
+class SimFile:
+    """An open file of a SimDisk."""
+
+    __slots__ = ("_content", "_disk", "_distrusted", "_life", "path", "size")
+
+    def __init__(self, disk: SimDisk, path: str, content: _Content, life: int) -> None:
+        self.path = path
+        self.size = len(content.live)
+        self._disk = disk
+        self._content = content
+        self._life = life
+        self._distrusted = False
+
+    def fileno(self) -> int:
+        raise OSError(f"{self.path}: a simulated file has no descriptor")
+
+    def append(self, data: Buffer) -> None:
+        try:
+            self._permit("append")
+            self._make_room(self.size + len(data))
+        except StorageError:
+            self._append_in_vain(data)
+            raise
+        self._content.write(self.size, data)
+        self._content.modified_ms = self._disk.now_ms
+        self.size += len(data)
+
+    def read(self, position: int, size: int) -> bytes:
+        self._permit("read")
+        return bytes(self._content.live[position : position + size])
+
+    def reserve(self, size: int) -> None:
+        self._permit("reserve")
+        self._make_room(size)
+        if size > len(self._content.live):
+            self._content.resize(size)
+
+    def truncate(self, size: int) -> None:
+        self._permit("truncate")
+        self._content.resize(size)
+        self._content.modified_ms = self._disk.now_ms
+        self.size = size
+
+    def sync(self) -> None:
+        try:
+            self._permit("sync")
+        except StorageError:
+            self._distrusted = True
+            self._content.lose(self._disk._random)
+            raise
+        self._content.sync()
+
+    def close(self) -> None:
+        self._life = _CLOSED
+
+    def _permit(self, operation: str) -> None:
+        assert self._life == self._disk._lives, f"{self.path}: closed, or opened before the crash"
+        if self._distrusted and operation in ("append", "sync"):
+            raise StorageError(f"{self.path}: no {operation} after an earlier failure")
+        self._disk._permit(operation, self.path)
+
+    def _make_room(self, size: int) -> None:
+        growth = size - len(self._content.live)
+        if growth > 0 and self._disk.space < sys.maxsize and self._disk.used + growth > self._disk.space:
+            raise StorageError(f"{self.path}: could not write: No space left on device")
+
+    def _append_in_vain(self, data: Buffer) -> None:
+        """Some of it may have been written before the failure, and cutting it off again may fail."""
+        random = self._disk._random
+        if self._distrusted:
+            return
+        self._content.write(self.size, data[: random.randint(0, len(data))])
+        if random.random() < 0.1:
+            self._distrusted = True
+        else:
+            self._content.resize(self.size)
+
+
+class SimLock:
+    """A lock of a SimDisk, held until it is released or the machine crashes."""
+
+    def __init__(self, held: set[str], path: str) -> None:
+        self._held = held
+        self._path = path
+
+    def release(self) -> None:
+        self._held.discard(self._path)
+
+
+class _Content:
+    """What a file holds: as it reads now, and as far as the disk has it."""
+
+    __slots__ = ("_changed_from", "_cut", "_cut_at", "_durable", "live", "modified_ms")
+
+    def __init__(self, now_ms: int) -> None:
+        self.modified_ms = now_ms
+        self.live = bytearray()
+        self._durable = bytearray()
+        self._changed_from = _CLEAN  # everything below is the same in both, unless a sync failed
+        self._cut_at, self._cut = 0, b""  # the longest tail that was written and cut off since the last sync
+
+    def write(self, position: int, data: Buffer) -> None:
+        assert position <= len(self.live)
+        self.live[position : position + len(data)] = data
+        self._changed_from = min(self._changed_from, position)
+
+    def resize(self, size: int) -> None:
+        tail = len(self.live)
+        if size < tail and self._changed_from < tail and tail > self._cut_at + len(self._cut):
+            self._cut_at, self._cut = size, bytes(self.live[size:])
+        self._changed_from = min(self._changed_from, size, tail)
+        if size < tail:
+            del self.live[size:]
+        else:
+            self.live.extend(bytes(size - tail))
+
+    def sync(self) -> None:
+        if self._changed_from < _CLEAN:
+            self._take_changes()
+            self._settle()
+
+    def lose(self, random: Random) -> None:
+        """The disk keeps some of what was changed, and the kernel forgets that there was more."""
+        if self._changed_from < _CLEAN:
+            self._durable = self._survivor(random)
+            self._settle()
+
+    def crash(self, random: Random) -> None:
+        self.lose(random)
+        self.live = bytearray(self._durable)
+
+    def _settle(self) -> None:
+        self._changed_from = _CLEAN
+        self._cut_at, self._cut = 0, b""
+
+    def _take_changes(self) -> None:
+        start = self._changed_from
+        del self._durable[start:]
+        self._durable.extend(bytes(start - len(self._durable)))  # nothing, unless a sync failed
+        self._durable += self.live[start:]
+
+    def _survivor(self, random: Random) -> bytearray:
+        before = self._durable.copy()
+        self._take_changes()
+        after = self._durable
+        cut = after[: self._cut_at].ljust(self._cut_at, b"\0") + self._cut
+        fate = random.random()
+        if fate < 0.2:
+            left = after
+        elif fate < 0.3:
+            left = before
+        elif fate < 0.65:
+            left = after[: random.randint(self._changed_from, len(after))]
+        else:
+            left = self._patchwork(random, [before, after, cut, bytearray()])
+        if random.random() < 0.2 and len(left) > self._changed_from:
+            for _ in range(random.randint(1, 2)):
+                left[random.randrange(self._changed_from, len(left))] ^= 1 << random.randrange(8)
+        return left
+
+    def _patchwork(self, random: Random, versions: list[bytearray]) -> bytearray:
+        """Every sector from a version of its own; one beyond a version's end is zeros."""
+        ends = [len(each) for each in versions if len(each) >= self._changed_from]
+        end = random.choice([*ends, random.randint(self._changed_from, max(ends))])
+        sector = random.choice((16, 64, 512, 4096))
+        left = versions[1][: self._changed_from]
+        while len(left) < end:
+            stop = min(end, (len(left) // sector + 1) * sector)
+            left += random.choice(versions)[len(left) : stop].ljust(stop - len(left), b"\0")
+        return left
+
+
+class _Folder:
+    """A directory: as it lists now, as the disk has it, and the changes in between, each a whole."""
+
+    __slots__ = ("_durable", "_since", "entries")
+
+    def __init__(self) -> None:
+        self.entries: dict[str, _Content | _Folder] = {}
+        self._durable: dict[str, _Content | _Folder] = {}
+        self._since: list[tuple[_Change, ...]] = []
+
+    def change(self, *changes: _Change) -> None:
+        _apply(self.entries, changes)
+        self._since.append(changes)
+
+    def sync(self) -> None:
+        self._durable = dict(self.entries)
+        self._since.clear()
+
+    def crash(self, random: Random) -> None:
+        if self._since:
+            for changes in self._since[: random.randint(0, len(self._since))]:
+                _apply(self._durable, changes)
+            self._since.clear()
+            self.entries = dict(self._durable)
+        for each in self.entries.values():
+            each.crash(random)
+
+    def used(self) -> int:
+        return sum(
+            len(each.live) if isinstance(each, _Content) else each.used() for each in self.entries.values()
+        )
+
+
+_Change: TypeAlias = tuple[str, _Content | _Folder | None]  # a name, and what it stands for from now on
+
+
+def _apply(entries: dict[str, _Content | _Folder], changes: tuple[_Change, ...]) -> None:
+    for name, what in changes:
+        if what is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = what
+
+
+def _failure(path: str, operation: str) -> StorageError:
+    return StorageError(f"{path}: could not {operation}: Input/output error")
