@@ -9,7 +9,6 @@ import pytest
 
 from odradek.wire.connection import (
     OWN_BUFFER_GROWTH,
-    OWN_BUFFER_SIZE_MIN,
     SMALL_FRAME_SIZE,
     BadFrame,
     ClientRequests,
@@ -34,7 +33,10 @@ def feed(reader: FrameReader, chunk: bytes) -> list[bytes]:
             space[:taken] = chunk[:taken]
             chunk = chunk[taken:]
             count += taken
-        seen += [frame.tobytes() for frame in reader.received(count)]
+        reader.received(count)
+        while (frame := reader.next()) is not None:
+            seen.append(frame.tobytes())
+        reader.keep()
     return seen
 
 
@@ -92,7 +94,9 @@ def test_a_frame_that_arrives_whole_is_not_copied() -> None:
     shared = bytearray(SHARED_SIZE)
     reader = FrameReader(memoryview(shared), 1000)
     shared[:7] = framed(b"abc")
-    (frame,) = reader.received(7)
+    reader.received(7)
+    frame = reader.next()
+    assert frame is not None
     frame[0] = ord("X")
     assert shared[4:7] == b"Xbc"
 
@@ -100,22 +104,82 @@ def test_a_frame_that_arrives_whole_is_not_copied() -> None:
 @pytest.mark.parametrize("size", [-1, -(2**31), 101, 2**31 - 1])
 def test_a_frame_of_a_size_that_cannot_be_breaks_the_connection(size: int) -> None:
     reader = a_reader(frame_size_max=100)
-    assert feed(reader, framed(b"fine") + size.to_bytes(4, "big", signed=True)) == [b"fine"]
-    assert isinstance(reader.broken, BadFrame)
+    reader.spaces()[0][:12] = framed(b"fine") + size.to_bytes(4, "big", signed=True)
+    reader.received(12)
+    assert taken(reader, 1) == [b"fine"]
+    with pytest.raises(BadFrame):
+        reader.next()
 
 
 def test_a_claimed_size_costs_no_memory_before_its_bytes_come() -> None:
     reader = a_reader(frame_size_max=2**31 - 1)
     feed(reader, (2**31 - 1).to_bytes(4, "big") + b"x")
-    assert reader.held_size == OWN_BUFFER_SIZE_MIN
-    feed(reader, bytes(OWN_BUFFER_SIZE_MIN))
-    assert reader.held_size <= OWN_BUFFER_GROWTH * (OWN_BUFFER_SIZE_MIN + 5)
+    assert reader.held_size == 5
+    sent = 5
+    for count in (SMALL_FRAME_SIZE, 50_000, 1_000_000):
+        feed(reader, bytes(count))
+        sent += count
+        assert sent <= reader.held_size <= OWN_BUFFER_GROWTH * sent
 
 
 def test_half_a_small_frame_holds_what_came_and_no_more() -> None:
     reader = a_reader()
     feed(reader, framed(bytes(1000))[:10])
     assert reader.held_size == 10
+
+
+def taken(reader: FrameReader, count: int) -> list[bytes]:
+    """Some of the frames that are there, as when a connection's turn ends early."""
+    frames = [reader.next() for _ in range(count)]
+    reader.keep()
+    return [frame.tobytes() for frame in frames if frame is not None]
+
+
+@pytest.mark.parametrize("a_turn", [1, 2, 5])
+def test_frames_left_for_the_next_turn_outlive_the_shared_buffer(a_turn: int) -> None:
+    shared = bytearray(SHARED_SIZE)
+    reader = FrameReader(memoryview(shared), 1 << 20)
+    payloads = [b"%d" % number * 40 for number in range(5)]
+    wire = framed(*payloads) + framed(b"late")[:6]
+    shared[: len(wire)] = wire
+    reader.received(len(wire))
+    seen = taken(reader, a_turn)
+    while reader.has_kept_frame():
+        shared[:] = bytes(SHARED_SIZE)  # another connection receives
+        seen += taken(reader, a_turn)
+    seen += feed(reader, framed(b"late")[6:])
+    assert seen == [*payloads, b"late"]
+    assert reader.held_size == 0
+
+
+def test_a_large_frame_behind_one_that_was_left_is_put_together() -> None:
+    reader = a_reader()
+    wire = framed(b"first", b"second", b"L" * 20_000)
+    reader.spaces()[0][:SHARED_SIZE] = wire[:SHARED_SIZE]
+    reader.received(SHARED_SIZE)
+    assert taken(reader, 1) == [b"first"]
+    assert reader.has_kept_frame()
+    assert taken(reader, 1) == [b"second"]
+    assert not reader.has_kept_frame()
+    assert feed(reader, wire[SHARED_SIZE:]) == [b"L" * 20_000]
+
+
+def test_a_broken_frame_that_was_left_is_still_found() -> None:
+    reader = a_reader(frame_size_max=100)
+    reader.spaces()[0][:9] = framed(b"x") + b"\xff\xff\xff\xff"
+    reader.received(9)
+    assert taken(reader, 1) == [b"x"]
+    assert reader.has_kept_frame()
+    with pytest.raises(BadFrame):
+        reader.next()
+
+
+def test_a_lower_bound_counts_from_the_next_frame_on() -> None:
+    reader = a_reader(frame_size_max=100)
+    assert feed(reader, framed(bytes(100))) == [bytes(100)]
+    reader.frame_size_max = 99
+    with pytest.raises(BadFrame):
+        feed(reader, framed(bytes(100)))
 
 
 def test_replies_leave_in_request_order() -> None:
@@ -160,3 +224,13 @@ def test_an_answer_out_of_turn_breaks_the_connection() -> None:
     assert requests.abandoned() == ["first", "second"]
     with pytest.raises(BadFrame):
         requests.answered(7)
+
+
+def test_replies_that_wait_for_an_earlier_one_are_counted() -> None:
+    replies = Replies()
+    first, second, third = (replies.open_ticket() for _ in range(3))
+    replies.reply(third, [b"CCC"])
+    replies.reply(second, [b"B", b"B"])
+    assert replies.held_size == 5
+    replies.reply(first, [b"A"])
+    assert replies.held_size == 0

@@ -1,17 +1,19 @@
 """One connection as pure state: on the server bytes become frames and replies leave in request order; on the
 client requests get correlation ids and answers find their requests.
 
-The server parses in place. Bytes are received into one large buffer that all connections of a loop share, and
-a frame that arrived whole is a view into it, valid and writable until the next receive. Only what is left of
-an unfinished frame is kept by its connection: a small one is copied back to the front of the shared buffer
-when more arrives; a large one gets a buffer of its own, which grows with what was received and not with what
-the peer claims, and the rest is received straight into it.
+Frames are cut in place. Bytes are received into one large buffer that all connections of a loop share, and a
+frame that arrived whole is a view into it, valid and writable until the next receive. Only what is left when
+a connection's turn ends is kept by that connection: a little is copied back to the front of the shared buffer
+when more arrives; a large unfinished frame gets a buffer of its own, which grows with what was received and
+not with what the peer claims, and the rest is received straight into it.
 """
 
 from __future__ import annotations
 
 import struct
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from odradek.wire.parts import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +22,8 @@ if TYPE_CHECKING:
 
 _SIZE = struct.Struct(">i")
 PREFIX_SIZE = _SIZE.size
-SMALL_FRAME_SIZE = 2048  # an unfinished frame up to this size waits as a copy of what came
-OWN_BUFFER_SIZE_MIN = 64 * 1024
-OWN_BUFFER_GROWTH = 8  # a peer that sent n bytes holds at most 8 n of our memory
+SMALL_FRAME_SIZE = 2048  # of an unfinished frame, no more than this is copied back
+OWN_BUFFER_GROWTH = 8  # a peer that sent n bytes of a frame holds at most 8 n of our memory
 
 Waiting = TypeVar("Waiting")
 
@@ -32,86 +33,133 @@ class BadFrame(Exception):
 
 
 class FrameReader:
-    """Cuts what arrives into frames. `shared` must hold at least one small frame."""
+    """Cuts what arrives into frames: receive into `spaces`, tell `received`, take each `next`, then `keep`.
 
-    __slots__ = ("_frame_size_max", "_own", "_own_filled", "_own_total", "_shared", "_tail", "broken")
+    `shared` must hold more than one small frame.
+    """
+
+    __slots__ = (
+        "_at",
+        "_end",
+        "_own",
+        "_own_filled",
+        "_own_total",
+        "_region",
+        "_shared",
+        "_whole",
+        "frame_size_max",
+    )
 
     def __init__(self, shared: memoryview, frame_size_max: int) -> None:
         assert len(shared) > SMALL_FRAME_SIZE
+        self.frame_size_max = frame_size_max
         self._shared = shared
-        self._frame_size_max = frame_size_max
-        self._tail = b""
-        self._own: memoryview | None = None
+        self._region = shared  # where the bytes lie that are not cut yet: shared, or a copy of what was kept
+        self._at = 0
+        self._end = 0
+        self._whole: memoryview | None = None  # a large frame that has just been filled
+        self._own: memoryview | None = None  # a large frame that is being filled
         self._own_filled = 0
         self._own_total = 0
-        self.broken: BadFrame | None = None  # set once; nothing after it is read
 
     def spaces(self) -> list[memoryview]:
         """Where the next bytes are to be received, the first space first."""
+        assert self._whole is None
+        if self._region is not self._shared:
+            self._take_back()
         own = self._own
-        if own is not None:
-            rest = own[self._own_filled :]
-            return [rest, self._shared] if len(own) == self._own_total else [rest]
-        kept = len(self._tail)
-        if kept:
-            self._shared[:kept] = self._tail
-            return [self._shared[kept:]]
-        return [self._shared]
+        if own is None:
+            return [self._shared[self._end :] if self._end else self._shared]
+        rest = own[self._own_filled :]
+        return [rest, self._shared] if len(own) == self._own_total else [rest]
 
-    def received(self, count: int) -> list[memoryview]:
-        """`count` bytes lie in the spaces: the frames that are now whole, without their size."""
-        frames: list[memoryview] = []
+    def received(self, count: int) -> None:
+        """`count` bytes more lie in the spaces."""
         if self._own is not None:
-            count = self._received_into(self._own, count, frames)
+            count = self._fill_own(self._own, count)
+        self._end += count
+
+    def next(self) -> memoryview | None:
+        """The next frame that is whole, without its size; writable, and valid until the next receive."""
+        if self._whole is not None:
+            frame, self._whole = self._whole, None
+            return frame
+        at, end = self._at, self._end
+        if end - at < PREFIX_SIZE:
+            return None
+        begin = at + PREFIX_SIZE
+        beyond = begin + self._size_at(at)
+        if beyond > end:
+            return None
+        self._at = beyond
+        return self._region[begin:beyond]
+
+    def keep(self) -> None:
+        """The shared buffer is about to be used by others: keep what is left in it, whole frames included."""
+        if self._region is not self._shared:
+            return
+        rest = self._shared[self._at : self._end]
+        self._at = self._end = 0
+        if not rest:
+            return
+        if self._is_large_and_unfinished(rest):
+            self._begin_own(rest)
         else:
-            count += len(self._tail)
-        self._tail = b""
-        shared = self._shared
-        at = 0
-        while count - at >= PREFIX_SIZE:
-            (size,) = _SIZE.unpack_from(shared, at)
-            if not 0 <= size <= self._frame_size_max:
-                self.broken = BadFrame(f"a frame of {size} bytes, {self._frame_size_max} at most")
-                return frames
-            end = at + PREFIX_SIZE + size
-            if end > count:
-                break
-            frames.append(shared[at + PREFIX_SIZE : end])
-            at = end
-        if at < count:
-            self._keep(shared[at:count])
-        return frames
+            self._region, self._end = memoryview(bytearray(rest)), len(rest)
+
+    def has_kept_frame(self) -> bool:
+        """A whole frame (or a broken one) was kept: `next` yields it without a receive."""
+        left = self._end - self._at
+        if left < PREFIX_SIZE:
+            return self._whole is not None
+        (size,) = _SIZE.unpack_from(self._region, self._at)
+        return not 0 <= size <= self.frame_size_max or PREFIX_SIZE + int(size) <= left
 
     @property
     def held_size(self) -> int:
-        """Bytes this connection holds for an unfinished frame."""
-        return len(self._own) if self._own is not None else len(self._tail)
+        """Bytes of memory this connection holds beside the shared buffer."""
+        kept = len(self._region) if self._region is not self._shared else 0
+        return kept + (len(self._own) if self._own is not None else 0)
 
-    def _received_into(self, own: memoryview, count: int, frames: list[memoryview]) -> int:
+    def _size_at(self, at: int) -> int:
+        (size,) = _SIZE.unpack_from(self._region, at)
+        if not 0 <= size <= self.frame_size_max:
+            raise BadFrame(f"a frame of {size} bytes, {self.frame_size_max} at most")
+        return int(size)
+
+    def _take_back(self) -> None:
+        """What was kept moves to where the rest of it will be received."""
+        rest = self._region[self._at : self._end]
+        self._region, self._at, self._end = self._shared, 0, 0
+        if self._is_large_and_unfinished(rest):
+            self._begin_own(rest)
+        else:
+            self._end = len(rest)
+            self._shared[: self._end] = rest
+
+    def _is_large_and_unfinished(self, rest: memoryview) -> bool:
+        if len(rest) <= SMALL_FRAME_SIZE:
+            return False
+        (size,) = _SIZE.unpack_from(rest)
+        return len(rest) - PREFIX_SIZE < int(size) <= self.frame_size_max
+
+    def _begin_own(self, rest: memoryview) -> None:
+        (size,) = _SIZE.unpack_from(rest)
+        self._own_total, self._own_filled = PREFIX_SIZE + size, len(rest)
+        self._own = self._grown(rest)
+
+    def _fill_own(self, own: memoryview, count: int) -> int:
         """Fill the frame in its own buffer; how many bytes went beyond it, into the shared one."""
         taken = min(count, len(own) - self._own_filled)
         self._own_filled += taken
         if self._own_filled == self._own_total:
-            frames.append(own[PREFIX_SIZE:])
-            self._own = None
+            self._whole, self._own = own[PREFIX_SIZE:], None
         elif self._own_filled == len(own):
             self._own = self._grown(own)
         return count - taken
 
-    def _keep(self, rest: memoryview) -> None:
-        if len(rest) < PREFIX_SIZE:
-            self._tail = rest.tobytes()
-            return
-        total = PREFIX_SIZE + _SIZE.unpack_from(rest)[0]
-        if total <= SMALL_FRAME_SIZE:
-            self._tail = rest.tobytes()
-            return
-        self._own_total, self._own_filled = total, len(rest)
-        self._own = self._grown(rest)
-
     def _grown(self, filled: memoryview) -> memoryview:
-        size = min(self._own_total, max(OWN_BUFFER_SIZE_MIN, OWN_BUFFER_GROWTH * len(filled)))
-        grown = memoryview(bytearray(size))
+        grown = memoryview(bytearray(min(self._own_total, OWN_BUFFER_GROWTH * len(filled))))
         grown[: len(filled)] = filled
         return grown
 
@@ -119,9 +167,10 @@ class FrameReader:
 class Replies:
     """Tickets for requests, and replies in the order of the requests, whenever they are ready."""
 
-    __slots__ = ("_next", "_oldest", "_ready")
+    __slots__ = ("_next", "_oldest", "_ready", "held_size")
 
     def __init__(self) -> None:
+        self.held_size = 0  # bytes of the replies that wait for an earlier one
         self._next = 0
         self._oldest = 0
         self._ready: dict[int, Sequence[Part]] | None = None  # replies that wait for an earlier one
@@ -150,10 +199,12 @@ class Replies:
         assert self._oldest <= ticket < self._next
         assert ticket not in ready
         ready[ticket] = parts
+        self.held_size += size_of(parts)
         sendable: list[Part] = []
         while self._oldest in ready:
             sendable += ready.pop(self._oldest)
             self._oldest += 1
+        self.held_size -= size_of(sendable)
         if not ready:
             self._ready = None
         return sendable

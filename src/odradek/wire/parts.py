@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -27,3 +28,11 @@ class FileSlice:
 
 
 Part: TypeAlias = bytes | bytearray | memoryview | FileSlice
+
+
+def size_of(parts: Sequence[Part]) -> int:
+    """Bytes on the wire."""
+    size = 0
+    for part in parts:
+        size += part.size if isinstance(part, FileSlice) else len(part)
+    return size

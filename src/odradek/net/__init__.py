@@ -1,0 +1,1 @@
+"""Sockets: listeners, connections of clients, connections to other brokers, TLS."""
