@@ -1,0 +1,72 @@
+"""Bytes to messages and back, by functions compiled once for each message and version in use.
+
+    decode, encode = decoder(FetchRequest, 17), encoder(FetchResponse, 17)
+    request, end = decode(frame, at)
+    parts = encode(response, bytearray(prefix))
+
+How they look can be seen by printing `"\\n".join(decoding(FetchRequest, 17).lines)`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from odradek.wire.decoding import decoding
+from odradek.wire.encoding import encoding
+from odradek.wire.parts import FileSlice
+from odradek.wire.primitives import Buffer, Malformed
+from odradek.wire.schema import declaration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from odradek.wire.parts import Part
+
+T = TypeVar("T")
+
+# (buffer, position) -> (message, where it ends). Records in it are views into the buffer. Raises `Malformed`.
+Decoder: TypeAlias = "Callable[[Buffer, int], tuple[T, int]]"
+# (message, out) -> parts: `out` with the message appended, and whatever is to be sent uncopied after it.
+# Raises `Unencodable`.
+Encoder: TypeAlias = "Callable[[T, bytearray], list[Part]]"
+
+
+def decoder(cls: type[T], version: int) -> Decoder[T]:
+    """The function that decodes this message in this version; compiled when first asked for."""
+    return cast("Decoder[T]", _compiled(cls, version, "decode"))
+
+
+def encoder(cls: type[T], version: int) -> Encoder[T]:
+    """The function that encodes this message in this version; compiled when first asked for."""
+    return cast("Encoder[T]", _compiled(cls, version, "encode"))
+
+
+def decode(cls: type[T], version: int, data: Buffer, at: int = 0) -> T:
+    """A message that the buffer ends with."""
+    value, end = decoder(cls, version)(data, at)
+    if end != len(data):
+        raise Malformed(f"{cls.__name__} v{version}", "", end, f"{len(data) - end} bytes follow the message")
+    return value
+
+
+def encode(value: object, version: int) -> bytes:
+    """The message as one piece of bytes, records included."""
+    parts = encode_parts(value, version)
+    return b"".join(part.read() if isinstance(part, FileSlice) else part for part in parts)
+
+
+def encode_parts(value: object, version: int, prefix: Buffer = b"") -> list[Part]:
+    """The message after a prefix, in parts: records are neither read nor copied."""
+    return encoder(type(value), version)(value, bytearray(prefix))
+
+
+def _compiled(cls: type, version: int, direction: str) -> Any:
+    declared = declaration(cls)
+    made = declared.compiled.get((direction, version))
+    if made is None:
+        if declared.versions is not None and version not in declared.versions:
+            raise ValueError(f"{cls.__name__} has no version {version}")
+        source = (decoding if direction == "decode" else encoding)(cls, version)
+        made = source.made(direction, f"<{direction} {cls.__name__} v{version}>")
+        declared.compiled[direction, version] = made
+    return made
