@@ -23,6 +23,10 @@ class Update(Enum):
     PER_TOPIC = ""
 
 
+HIGH, MEDIUM, LOW = Importance
+READ_ONLY, PER_BROKER, CLUSTER_WIDE, PER_TOPIC = Update
+
+
 class Support(Enum):
     SERVED = "served"
     WITHOUT_EFFECT = "accepted without effect"

@@ -46,6 +46,12 @@ class Kind(Enum):
     PASSWORD = 9
 
 
+BOOLEAN, STRING, INT, SHORT, LONG, DOUBLE, LIST, CLASS, PASSWORD = Kind
+LONG_MAX = (1 << 63) - 1
+INT_MAX = (1 << 31) - 1
+DOUBLE_MAX = 1.7976931348623157e308
+
+
 _BITS = {Kind.SHORT: 16, Kind.INT: 32, Kind.LONG: 64}
 
 
@@ -56,6 +62,9 @@ class Anything(NamedTuple):
 
     def __str__(self) -> str:
         return ""
+
+
+ANYTHING = Anything()
 
 
 class AtLeast(NamedTuple):

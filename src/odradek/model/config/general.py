@@ -1,0 +1,97 @@
+"""The settings that belong to no single part of a broker: its name, its topics, its limits, its metrics."""
+
+from __future__ import annotations
+
+from odradek.model.config.setting import (
+    CLUSTER_WIDE,
+    HIGH,
+    LOW,
+    MEDIUM,
+    READ_ONLY,
+    SERVED,
+    Setting,
+    refused,
+    without_effect,
+)
+from odradek.model.config.values import ANYTHING, BOOLEAN, CLASS, INT, LIST, LONG, STRING, AtLeast
+from odradek.model.config.versions import VERSION_NAME
+
+ONE_LOOP = without_effect("one asyncio loop does this work; more cores are used by more brokers")
+NO_PURGATORY = without_effect("a request that waits is removed when it is answered; nothing is left to purge")
+NO_JMX = without_effect("there is no JMX; metrics are served to Prometheus")
+NO_JAVA = "a Java class cannot be loaded, and leaving it out would allow what it was to forbid"
+NO_QUOTAS = without_effect("quotas are not enforced yet")
+
+# fmt: off
+SETTINGS = (
+    Setting("broker.id", INT, -1, ANYTHING, HIGH, READ_ONLY, SERVED,
+            "The broker's number in its cluster; -1 asks for one to be given out."),
+    Setting("node.id", INT, -1, ANYTHING, HIGH, READ_ONLY, SERVED,
+            "Another name for broker.id; where both are set they must agree."),
+    Setting("broker.id.generation.enable", BOOLEAN, True, ANYTHING, MEDIUM, READ_ONLY, SERVED,
+            "Lets a broker without a number be given one above reserved.broker.max.id."),
+    Setting("reserved.broker.max.id", INT, 1000, AtLeast(0), MEDIUM, READ_ONLY, SERVED,
+            "The highest number that a person may choose; those given out lie above."),
+    Setting("broker.rack", STRING, None, ANYTHING, MEDIUM, READ_ONLY, SERVED,
+            "Where the broker stands; the replicas of a partition are spread over racks."),
+    Setting("auto.create.topics.enable", BOOLEAN, True, ANYTHING, HIGH, READ_ONLY, SERVED,
+            "A producer's or consumer's question about an unknown topic creates it."),
+    Setting("delete.topic.enable", BOOLEAN, True, ANYTHING, HIGH, READ_ONLY, SERVED,
+            "Topics may be deleted; otherwise a request to do so is refused."),
+    Setting("num.partitions", INT, 1, AtLeast(1), MEDIUM, READ_ONLY, SERVED,
+            "How many partitions a topic gets whose creator does not say."),
+    Setting("default.replication.factor", INT, 1, ANYTHING, MEDIUM, READ_ONLY, SERVED,
+            "How many replicas a partition gets whose topic's creator does not say."),
+    Setting("max.request.partition.size.limit", INT, 2000, AtLeast(1), MEDIUM, READ_ONLY, SERVED,
+            "The most partitions that one answer to DescribeTopicPartitions lists."),
+    Setting("fetch.max.bytes", INT, 57671680, AtLeast(1024), MEDIUM, READ_ONLY, SERVED,
+            "The most bytes one fetch is answered with, whatever the client asks for."),
+    Setting("max.incremental.fetch.session.cache.slots", INT, 1000, AtLeast(0), MEDIUM, READ_ONLY, SERVED,
+            "How many incremental fetch sessions are remembered at once."),
+    Setting("inter.broker.protocol.version", STRING, "3.9-IV0", VERSION_NAME, MEDIUM, READ_ONLY,
+            without_effect("brokers are always spoken to as 3.9 speaks"),
+            "The release whose requests brokers use among themselves."),
+    Setting("background.threads", INT, 10, AtLeast(1), HIGH, CLUSTER_WIDE, ONE_LOOP,
+            "Threads for chores."),
+    Setting("num.io.threads", INT, 8, AtLeast(1), HIGH, CLUSTER_WIDE, ONE_LOOP,
+            "Threads that carry out requests."),
+    Setting("delete.records.purgatory.purge.interval.requests", INT, 1, ANYTHING, MEDIUM, READ_ONLY,
+            NO_PURGATORY, "How often finished DeleteRecords requests are swept out of the waiting room."),
+    Setting("fetch.purgatory.purge.interval.requests", INT, 1000, ANYTHING, MEDIUM, READ_ONLY, NO_PURGATORY,
+            "How often finished fetches are swept out of the waiting room."),
+    Setting("producer.purgatory.purge.interval.requests", INT, 1000, ANYTHING, MEDIUM, READ_ONLY,
+            NO_PURGATORY, "How often finished produce requests are swept out of the waiting room."),
+    Setting("create.topic.policy.class.name", CLASS, None, ANYTHING, LOW, READ_ONLY, refused(NO_JAVA),
+            "A class that may veto new topics."),
+    Setting("alter.config.policy.class.name", CLASS, None, ANYTHING, LOW, READ_ONLY, refused(NO_JAVA),
+            "A class that may veto changes of configuration."),
+    Setting("alter.config.policy.kraft.compatibility.enable", BOOLEAN, False, ANYTHING, LOW, READ_ONLY,
+            without_effect("there is no policy class that it could apply to"),
+            "Shows the policy class of configuration changes what it would see under KRaft."),
+    Setting("client.quota.callback.class", CLASS, None, ANYTHING, LOW, READ_ONLY, refused(NO_JAVA),
+            "A class that decides on the quotas of clients."),
+    Setting("quota.window.num", INT, 11, AtLeast(1), LOW, READ_ONLY, NO_QUOTAS,
+            "How many windows a client's rate is averaged over."),
+    Setting("quota.window.size.seconds", INT, 1, AtLeast(1), LOW, READ_ONLY, NO_QUOTAS,
+            "How long each window of a client's rate is."),
+    Setting("controller.quota.window.num", INT, 11, AtLeast(1), LOW, READ_ONLY, NO_QUOTAS,
+            "How many windows the rate of topic and partition changes is averaged over."),
+    Setting("controller.quota.window.size.seconds", INT, 1, AtLeast(1), LOW, READ_ONLY, NO_QUOTAS,
+            "How long each window of the rate of topic and partition changes is."),
+    Setting("telemetry.max.bytes", INT, 1048576, AtLeast(1), LOW, READ_ONLY, SERVED,
+            "The most bytes of metrics a client may push at once."),
+    Setting("auto.include.jmx.reporter", BOOLEAN, True, ANYTHING, LOW, READ_ONLY, NO_JMX,
+            "Adds the JMX reporter to those of metric.reporters."),
+    Setting("kafka.metrics.polling.interval.secs", INT, 10, AtLeast(1), LOW, READ_ONLY, NO_JMX,
+            "How often the reporters of kafka.metrics.reporters read the metrics."),
+    Setting("kafka.metrics.reporters", LIST, (), ANYTHING, LOW, READ_ONLY, NO_JMX,
+            "Classes that report the broker's own, older kind of metrics."),
+    Setting("metric.reporters", LIST, (), ANYTHING, LOW, CLUSTER_WIDE, NO_JMX,
+            "Classes that report metrics."),
+    Setting("metrics.num.samples", INT, 2, AtLeast(1), LOW, READ_ONLY, NO_JMX,
+            "How many samples a rate is computed from."),
+    Setting("metrics.recording.level", STRING, "INFO", ANYTHING, LOW, READ_ONLY, NO_JMX,
+            "How detailed the metrics are that are kept."),
+    Setting("metrics.sample.window.ms", LONG, 30_000, AtLeast(1), LOW, READ_ONLY, NO_JMX,
+            "How long each sample of a rate lasts."),
+)
