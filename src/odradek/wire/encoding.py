@@ -46,8 +46,8 @@ class _Encoder:
 
     def written(self) -> Source:
         source = self._source
-        source.line("parts = [out]")
         with source.block("try:"):
+            source.line("parts = [out]")
             self._struct(self._cls, "o")
             self._flush()
         with source.block(f"except {source.constant('failures', _FAILURES)} as failure:"):
