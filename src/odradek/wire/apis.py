@@ -8,16 +8,30 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from odradek.wire.codec import decoder, encoder
 from odradek.wire.schema import NEWEST, declaration
 
 if TYPE_CHECKING:
-    from odradek.wire.codec import Decoder, Encoder
+    from collections.abc import Callable
+
+Codec = TypeVar("Codec")
 
 _API_VERSIONS: Final = 18
 _CONTROLLED_SHUTDOWN: Final = 7
+
+
+class _ByVersion(dict[int, Codec]):
+    """Codecs by version, each made when it is first looked up."""
+
+    def __init__(self, made: Callable[[int], Codec]) -> None:
+        super().__init__()
+        self._made = made
+
+    def __missing__(self, version: int) -> Codec:
+        codec = self[version] = self._made(version)
+        return codec
 
 
 class Api:
@@ -27,7 +41,13 @@ class Api:
         self.key = key
         self.name = name
         self.family = family  # the file of wire/messages/ that declares it
-        self._codecs: dict[tuple[str, int], object] = {}
+        # Of all versions of all APIs, only one has a header without the client's id.
+        self.client_id_since = 1 if key == _CONTROLLED_SHUTDOWN else 0
+        # The hot path's way to a codec is one look-up; only the first for a version compiles.
+        self.request_decoders = _ByVersion(lambda version: decoder(self.request, version))
+        self.request_encoders = _ByVersion(lambda version: encoder(self.request, version))
+        self.response_decoders = _ByVersion(lambda version: decoder(self.response, version))
+        self.response_encoders = _ByVersion(lambda version: encoder(self.response, version))
 
     def __repr__(self) -> str:
         return self.name
@@ -53,25 +73,9 @@ class Api:
         first = declaration(self.request).flexible
         return NEWEST if first is None else first
 
-    def header_is_unnamed(self, version: int) -> bool:
-        """Whether the request's header has no client id: of all versions of all APIs, only one has none."""
-        return version == 0 and self.key == _CONTROLLED_SHUTDOWN
-
     def response_is_tagged(self, version: int) -> bool:
         """Whether the response's header has tagged fields."""
         return version >= self.flexible and self.key != _API_VERSIONS
-
-    def request_decoder(self, version: int) -> Decoder[object]:
-        return decoder(self.request, version)
-
-    def request_encoder(self, version: int) -> Encoder[object]:
-        return encoder(self.request, version)
-
-    def response_decoder(self, version: int) -> Decoder[object]:
-        return decoder(self.response, version)
-
-    def response_encoder(self, version: int) -> Encoder[object]:
-        return encoder(self.response, version)
 
     def _declared(self, kind: str) -> type[object]:
         found = getattr(import_module(f"odradek.wire.messages.{self.family}"), self.name + kind)

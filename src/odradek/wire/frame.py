@@ -2,8 +2,8 @@
 
 A request begins with its API, version, correlation id and (from header version 1 on) the client's id;
 flexible versions add tagged fields. The client's id keeps its classic form everywhere. A response begins with
-the correlation id, and where flexible with tagged fields; that of ApiVersions never has them, because a client
-that asks with it does not know yet what the broker speaks.
+the correlation id, and where flexible with tagged fields; that of ApiVersions never has them, because a
+client that asks with it does not know yet what the broker speaks.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_request_header(frame: memoryview) -> RequestHeader:
         api = API_BY_KEY[key]
         at = 10
         client_id = None
-        if api.header_is_unnamed(version):
+        if version < api.client_id_since:
             at = _UNNAMED_SIZE
         elif size >= 0:
             at += size
@@ -71,7 +71,7 @@ def read_request_header(frame: memoryview) -> RequestHeader:
 def response_frame(api: Api, version: int, correlation_id: int, response: object) -> list[Part]:
     """A whole frame, its size in front, ready to be sent."""
     out = bytearray(_RESPONSE_PREFIX.size + api.response_is_tagged(version))
-    parts = api.response_encoder(version)(response, out)
+    parts = api.response_encoders[version](response, out)
     size = len(out) if len(parts) == 1 else size_of(parts)
     _RESPONSE_PREFIX.pack_into(out, 0, size - _PREFIX_SIZE, correlation_id)
     return parts
@@ -87,11 +87,11 @@ def request_frame(
     name = b"" if client_id is None else client_id.encode()
     name_size = -1 if client_id is None else len(name)
     out = bytearray(_REQUEST_PREFIX.pack(0, api.key, version, correlation_id, name_size) + name)
-    if api.header_is_unnamed(version):
+    if version < api.client_id_since:
         del out[_PREFIX_SIZE + _UNNAMED_SIZE :]
     if version >= api.flexible:
         out.append(0)
-    parts = api.request_encoder(version)(request, out)
+    parts = api.request_encoders[version](request, out)
     _SIZE.pack_into(out, 0, size_of(parts) - _PREFIX_SIZE)
     return parts
 
@@ -112,5 +112,5 @@ def read_response(api: Api, version: int, frame: memoryview) -> object:
             _, at = read_unknown_tags(frame, at + 1, frame[at])
         except (IndexError, ValueError) as failure:
             raise Malformed("response header", "", at, str(failure)) from None
-    response, _ = api.response_decoder(version)(frame, at)
+    response, _ = api.response_decoders[version](frame, at)
     return response
