@@ -84,8 +84,8 @@ class Disk(Protocol):
 
     def remove_tree(self, path: str) -> None: ...
     def sync_directory(self, path: str) -> None: ...
-    def lock(self, path: str) -> Lock:
-        """Keep a file, made if need be, from everybody else; `StorageError` if somebody has it."""
+    def lock(self, path: str) -> Lock | None:
+        """Keep a file, made if need be, from everybody else; None if somebody has it."""
         ...
 
 
@@ -266,7 +266,7 @@ class OsDisk:
         except OSError as error:
             raise _storage_error(path, "sync", error) from error
 
-    def lock(self, path: str) -> OsLock:
+    def lock(self, path: str) -> OsLock | None:
         try:
             fd = _open(path, create=True)
         except OSError as error:
@@ -276,7 +276,7 @@ class OsDisk:
         except OSError as error:
             os.close(fd)
             if error.errno in (errno.EACCES, errno.EAGAIN):
-                raise StorageError(f"{path}: held by another process") from None
+                return None
             raise _storage_error(path, "lock", error) from error
         return OsLock(fd)
 

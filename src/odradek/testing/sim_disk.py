@@ -2,9 +2,10 @@
 
 What `crash` leaves behind is this, and nobody may rely on more:
 
-- A file holds what it held when `sync` last returned, up to the first byte changed since. From there on each
+- A file holds what it held when `sync` last returned, up to the first byte written since. From there on each
   sector is as it was at that sync, or as it was written since, even if cut off again, or zeros; a bit or two
-  may have flipped; and the file ends anywhere that it ever ended since, or that an append passed.
+  may have flipped; and the file ends where it ever ended since, or anywhere in between. Where only its size
+  was changed, the change happened or did not.
 - A directory holds what it held when `sync_directory` last returned, changed by the first so many of the
   changes since: they keep their order, and each is whole (a rename never leaves both names or none). Two
   directories know nothing of each other, nor a file's `sync` of its name.
@@ -148,10 +149,10 @@ class SimDisk:
         self._begin("sync_directory", path)
         self._folder(path).sync()
 
-    def lock(self, path: str) -> SimLock:
+    def lock(self, path: str) -> SimLock | None:
         self.open(path, create=True)
         if path in self._locks:
-            raise StorageError(f"{path}: held by another process")
+            return None
         self._locks.add(path)
         return SimLock(self._locks, path)
 
@@ -276,23 +277,25 @@ class SimLock:
 class _Content:
     """What a file holds: as it reads now, and as far as the disk has it."""
 
-    __slots__ = ("_changed_from", "_cut", "_cut_at", "_durable", "live", "modified_ms")
+    __slots__ = ("_changed_from", "_cut", "_cut_at", "_durable", "_written_from", "live", "modified_ms")
 
     def __init__(self, now_ms: int) -> None:
         self.modified_ms = now_ms
         self.live = bytearray()
         self._durable = bytearray()
         self._changed_from = _CLEAN  # everything below is the same in both, unless a sync failed
+        self._written_from = _CLEAN  # likewise, but a mere change of size is no writing
         self._cut_at, self._cut = 0, b""  # the longest tail that was written and cut off since the last sync
 
     def write(self, position: int, data: Buffer) -> None:
         assert position <= len(self.live)
         self.live[position : position + len(data)] = data
         self._changed_from = min(self._changed_from, position)
+        self._written_from = min(self._written_from, position)
 
     def resize(self, size: int) -> None:
         tail = len(self.live)
-        if size < tail and self._changed_from < tail and tail > self._cut_at + len(self._cut):
+        if size < tail and self._written_from < tail and tail > self._cut_at + len(self._cut):
             self._cut_at, self._cut = size, bytes(self.live[size:])
         self._changed_from = min(self._changed_from, size, tail)
         if size < tail:
@@ -316,7 +319,7 @@ class _Content:
         self.live = bytearray(self._durable)
 
     def _settle(self) -> None:
-        self._changed_from = _CLEAN
+        self._changed_from = self._written_from = _CLEAN
         self._cut_at, self._cut = 0, b""
 
     def _take_changes(self) -> None:
@@ -326,33 +329,37 @@ class _Content:
         self._durable += self.live[start:]
 
     def _survivor(self, random: Random) -> bytearray:
-        before = self._durable.copy()
+        before, written_from = self._durable.copy(), self._written_from
         self._take_changes()
         after = self._durable
-        cut = after[: self._cut_at].ljust(self._cut_at, b"\0") + self._cut
+        if written_from == _CLEAN:
+            return random.choice((before, after))
         fate = random.random()
         if fate < 0.2:
             left = after
         elif fate < 0.3:
             left = before
         elif fate < 0.65:
-            left = after[: random.randint(self._changed_from, len(after))]
+            left = after[: random.randint(min(written_from, len(after)), len(after))]
         else:
-            left = self._patchwork(random, [before, after, cut, bytearray()])
-        if random.random() < 0.2 and len(left) > self._changed_from:
+            left = self._patchwork(random, before, after)
+        if random.random() < 0.2 and len(left) > written_from:
             for _ in range(random.randint(1, 2)):
-                left[random.randrange(self._changed_from, len(left))] ^= 1 << random.randrange(8)
+                left[random.randrange(written_from, len(left))] ^= 1 << random.randrange(8)
         return left
 
-    def _patchwork(self, random: Random, versions: list[bytearray]) -> bytearray:
-        """Every sector from a version of its own; one beyond a version's end is zeros."""
-        ends = [len(each) for each in versions if len(each) >= self._changed_from]
-        end = random.choice([*ends, random.randint(self._changed_from, max(ends))])
+    def _patchwork(self, random: Random, before: bytearray, after: bytearray) -> bytearray:
+        """Every written sector from a version of its own; one beyond that version's end is zeros."""
+        under = after + before[len(after) :]
+        cut = under[: self._cut_at].ljust(self._cut_at, b"\0") + self._cut if self._cut else after
+        ends = [len(before), len(after), len(cut)]
+        end = random.choice([*ends, random.randint(min(self._written_from, *ends), max(ends))])
         sector = random.choice((16, 64, 512, 4096))
-        left = versions[1][: self._changed_from]
+        left = under[: min(self._written_from, end)]
         while len(left) < end:
             stop = min(end, (len(left) // sector + 1) * sector)
-            left += random.choice(versions)[len(left) : stop].ljust(stop - len(left), b"\0")
+            version = random.choice((before, after, cut, b""))
+            left += version[len(left) : stop].ljust(stop - len(left), b"\0")
         return left
 
 
