@@ -138,7 +138,7 @@ def _emptied(header: BatchHeader) -> BatchHeader:
     """The header Kafka leaves of a batch whose records are all gone."""
     return header._replace(
         attributes=header.attributes & (LOG_APPEND_TIME | TRANSACTIONAL | CONTROL),
-        base_timestamp=header.max_timestamp,
+        base_timestamp=NO_TIMESTAMP,
         record_count=0,
     )
 
