@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import NamedTuple, NewType
 
 BrokerId = NewType("BrokerId", int)
@@ -36,7 +35,7 @@ def id_bytes(text: str) -> bytes:
     """The sixteen bytes of a text that `id_text` wrote; `ValueError` for any other text."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except binascii.Error:
+    except ValueError:
         raise ValueError(f"{text!r} is not an id in base64url") from None
     if len(raw) != _ID_SIZE:
         raise ValueError(f"{text!r} stands for {len(raw)} bytes, an id has {_ID_SIZE}")

@@ -31,3 +31,22 @@ _OF_BROKERS = (
 BROKER_SETTINGS: Settings = {row.name: row for theme in _OF_BROKERS for row in theme.SETTINGS}
 TOPIC_SETTINGS: Settings = {row.name: row for row in topic.SETTINGS}
 assert len(BROKER_SETTINGS) == sum(len(theme.SETTINGS) for theme in _OF_BROKERS), "a key is declared twice"
+
+_OF_A_LISTENER = "listener.name."
+
+
+def broker_setting(key: str) -> Setting | None:
+    """The broker's setting that a key names: plainly, for one listener, or for a mechanism of one listener.
+
+    listener.name.internal.ssl.keystore.location, listener.name.internal.scram-sha-256.sasl.jaas.config
+    """
+    plain = BROKER_SETTINGS.get(key)
+    if plain is not None or not key.startswith(_OF_A_LISTENER):
+        return plain
+    _listener, _, rest = key.removeprefix(_OF_A_LISTENER).partition(".")
+    _mechanism, _, last = rest.partition(".")
+    return BROKER_SETTINGS.get(rest) or (BROKER_SETTINGS.get(last) if last.startswith("sasl.") else None)
+
+
+def listener_prefix(listener: str) -> str:
+    return f"{_OF_A_LISTENER}{listener.lower()}."

@@ -75,23 +75,21 @@ class Setting(NamedTuple):
         """The value of `text`, or `ConfigError`. `key` is the name as written, where it has a prefix."""
         try:
             value = read(self.kind, text)
-        except ValueError as wanted:
-            raise self._error(key, text, f"must be {wanted}") from None
-        if not self.valid.allows(value):
-            raise self._error(key, text, f"must be {self._allowed()}")
-        if self.status.support is Support.REFUSED and not self._is_harmless(value):
-            raise self._error(key, text, f"is refused: {self.status.reason}")
+        except ValueError as bad:
+            raise self.error(text, str(bad), key) from None
+        complaint = self.valid.complaint(value)
+        if complaint is None and self.status.support is Support.REFUSED and not self._is_harmless(value):
+            complaint = self.status.reason
+        if complaint is not None:
+            raise self.error(text, complaint, key)
         return value
+
+    def error(self, text: str, complaint: str, key: str | None = None) -> ConfigError:
+        shown = "[hidden]" if self.is_sensitive else text
+        return ConfigError(f"Invalid value {shown} for configuration {key or self.name}: {complaint}")
 
     def default_text(self) -> str | None:
         return write(self.default)
 
     def _is_harmless(self, value: Value) -> bool:
         return value == self.default or value in self.status.harmless
-
-    def _allowed(self) -> str:
-        return f"one of {self.valid}" if str(self.valid).startswith("[") else str(self.valid)
-
-    def _error(self, key: str | None, text: str, complaint: str) -> ConfigError:
-        shown = "[hidden]" if self.is_sensitive else repr(text)
-        return ConfigError(f"{key or self.name}={shown} {complaint}")

@@ -53,12 +53,13 @@ DOUBLE_MAX = 1.7976931348623157e308
 
 
 _BITS = {Kind.SHORT: 16, Kind.INT: 32, Kind.LONG: 64}
+_DIGITS_MAX = 40  # a longer text is not even converted
 
 
 class Anything(NamedTuple):
-    def allows(self, value: Value) -> bool:
+    def complaint(self, value: Value) -> str | None:
         del value
-        return True
+        return None
 
     def __str__(self) -> str:
         return ""
@@ -70,8 +71,8 @@ ANYTHING = Anything()
 class AtLeast(NamedTuple):
     low: int
 
-    def allows(self, value: Value) -> bool:
-        return isinstance(value, int | float) and value >= self.low
+    def complaint(self, value: Value) -> str | None:
+        return None if _number(value) >= self.low else f"Value must be at least {self.low}"
 
     def __str__(self) -> str:
         return f"[{self.low},...]"
@@ -84,10 +85,15 @@ class Between(NamedTuple):
     high: int
     besides: int | None = None
 
-    def allows(self, value: Value) -> bool:
-        if not isinstance(value, int | float):
-            return False
-        return self.low <= value <= self.high or (self.besides is not None and value == self.besides)
+    def complaint(self, value: Value) -> str | None:
+        number = _number(value)
+        if self.low <= number <= self.high or number == self.besides:
+            return None
+        if self.besides is not None:
+            return f"Value must be between {self.low} and {self.high} or equal to {self.besides}"
+        if number < self.low:
+            return f"Value must be at least {self.low}"
+        return f"Value must be no more than {self.high}"
 
     def __str__(self) -> str:
         bounds = f"[{self.low},...,{self.high}]"
@@ -99,8 +105,9 @@ class Unlimited(NamedTuple):
 
     low: int
 
-    def allows(self, value: Value) -> bool:
-        return isinstance(value, int) and (value >= self.low or value == -1)
+    def complaint(self, value: Value) -> str | None:
+        number = _number(value)
+        return None if number >= self.low or number == -1 else f"Value must be -1 or at least {self.low}"
 
     def __str__(self) -> str:
         return f"[{self.low},...] or -1"
@@ -110,11 +117,12 @@ class OneOf(NamedTuple):
     """One of these words; for a list, each of its items."""
 
     words: tuple[str, ...]
-    any_case: bool = False
 
-    def allows(self, value: Value) -> bool:
-        items = value if isinstance(value, tuple) else (str(value),)
-        return all((item.lower() if self.any_case else item) in self.words for item in items)
+    def complaint(self, value: Value) -> str | None:
+        items = value if isinstance(value, tuple) else (value,)
+        if all(item in self.words for item in items):
+            return None
+        return f"String must be one of: {', '.join(self.words)}"
 
     def __str__(self) -> str:
         return f"[{', '.join(self.words)}]"
@@ -125,16 +133,16 @@ class NotEmpty(NamedTuple):
 
     what: str
 
-    def allows(self, value: Value) -> bool:
-        return value is None or (isinstance(value, str | tuple) and len(value) > 0)
+    def complaint(self, value: Value) -> str | None:
+        return f"{self.what.capitalize()} must be non-empty" if value in ("", ()) else None
 
     def __str__(self) -> str:
         return f"non-empty {self.what}"
 
 
 class NotNull(NamedTuple):
-    def allows(self, value: Value) -> bool:
-        return value is not None
+    def complaint(self, value: Value) -> str | None:
+        return "Value must not be null" if value is None else None
 
     def __str__(self) -> str:
         return "non-null string"
@@ -143,8 +151,11 @@ class NotNull(NamedTuple):
 class ThrottledReplicas(NamedTuple):
     """`partition:broker` pairs, or a star for all."""
 
-    def allows(self, value: Value) -> bool:
-        return isinstance(value, tuple) and (value == ("*",) or all(_is_pair(item) for item in value if item))
+    def complaint(self, value: Value) -> str | None:
+        assert isinstance(value, tuple)
+        if value == ("*",) or all(_is_pair(item) for item in value):
+            return None
+        return f"must be the literal '*' or a list of replicas in the following format: {self}"
 
     def __str__(self) -> str:
         return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
@@ -155,12 +166,12 @@ class VersionName(NamedTuple):
 
     versions: tuple[str, ...]
 
-    def allows(self, value: Value) -> bool:
-        if not isinstance(value, str):
-            return False
-        parts = value.split(".")
+    def complaint(self, value: Value) -> str | None:
+        parts = str(value).split(".")
         release = ".".join(parts[: 3 if parts[0] == "0" else 2])
-        return release in self.versions or f"{release}-IV0" in self.versions
+        if release in self.versions or f"{release}-IV0" in self.versions:
+            return None
+        return f"Version {value} is not a valid version"
 
     def __str__(self) -> str:
         return f"[{', '.join(self.versions)}]"
@@ -172,13 +183,13 @@ Valid: TypeAlias = (
 
 
 def read(kind: Kind, text: str) -> Value:
-    """The value that `text` stands for; `ValueError` says in words what a value of this kind looks like."""
+    """The value that `text` stands for; `ValueError` says why it stands for none."""
     text = text.strip()
     match kind:
         case Kind.BOOLEAN:
             return _boolean(text)
         case Kind.INT | Kind.SHORT | Kind.LONG:
-            return _integer(text, _BITS[kind])
+            return _integer(text, kind)
         case Kind.DOUBLE:
             return _double(text)
         case Kind.LIST:
@@ -206,27 +217,26 @@ def write(value: Value) -> str | None:
 
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise ValueError("true or false")
+        raise ValueError("Expected value to be either true or false")
     return text.lower() == "true"
 
 
-def _integer(text: str, bits: int) -> int:
+def _integer(text: str, kind: Kind) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 40):
-        raise ValueError("a whole number")
-    number = int(text)
-    if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise ValueError(f"a whole number of {bits} bits")
-    return number
+    if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS_MAX:
+        number, limit = int(text), 1 << _BITS[kind] - 1
+        if -limit <= number < limit:
+            return number
+    raise ValueError(f"Not a number of type {kind.name}")
 
 
 def _double(text: str) -> float:
     try:
-        if "_" in text:
+        if "_" in text:  # Python's way of grouping digits, which Kafka does not read
             raise ValueError
         return float(text)
     except ValueError:
-        raise ValueError("a number") from None
+        raise ValueError("Not a number of type DOUBLE") from None
 
 
 def _double_text(number: float) -> str:
@@ -241,6 +251,11 @@ def _double_text(number: float) -> str:
         digits = shortest.replace(".", "").lstrip("-0").rstrip("0")
         mantissa = ("-" if number < 0 else "") + digits[0] + "." + (digits[1:] or "0")
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
+def _number(value: Value) -> float:
+    assert isinstance(value, int | float)
+    return value
 
 
 def _is_pair(text: str) -> bool:
