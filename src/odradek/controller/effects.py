@@ -54,7 +54,7 @@ class TellReplicas:
 
 @dataclass(frozen=True, slots=True)
 class TellEverybody:
-    """UpdateMetadata: what clients of these brokers are to be told of these partitions, and of all brokers."""
+    """UpdateMetadata: what clients of these brokers are told of these partitions, and of all brokers."""
 
     brokers: frozenset[BrokerId]
     partitions: frozenset[Partition]

@@ -1,7 +1,7 @@
 """Event -> effects: who leads, who is in sync, what brokers are told.
 
-Pure. It changes its own state as if every effect succeeded; the shell carries effects out in order, and when a
-write fails it drops this machine and, if it is still the controller, builds another from what is written.
+Pure. It changes its own state as if every effect succeeded; the shell carries effects out in order, and when
+a write fails it drops this machine and, if it is still the controller, builds another from what is written.
 """
 
 from __future__ import annotations
