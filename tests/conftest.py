@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import random
 
 import pytest
+
+ASYNC_TEST_SECONDS_MAX = 20
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,3 +29,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     else:
         seeds = list(range(marker.kwargs.get("seeds", 100)))
     metafunc.parametrize("seed", seeds)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """An `async def test_...` gets a loop of its own, and an end. What a callback raises fails it."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    arguments = {name: value for name, value in pyfuncitem.funcargs.items() if name in names}
+    raised: list[BaseException] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(
+            lambda _, context: raised.append(context.get("exception") or RuntimeError(context["message"]))
+        )
+        async with asyncio.timeout(ASYNC_TEST_SECONDS_MAX):
+            await pyfuncitem.obj(**arguments)
+
+    asyncio.run(main())
+    if raised:
+        raise raised[0]
+    return True

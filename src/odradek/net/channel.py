@@ -42,10 +42,10 @@ class Channel:
         "_loop",
         "_owner",
         "_parts",
-        "_reading",
         "_writing",
         "closed",
         "is_corked",
+        "is_reading",
         "isis_corked",
         "reader",
         "received_size",
@@ -65,13 +65,13 @@ class Channel:
         self._owner = owner
         self._parts: list[Part] = []
         self.is_corked = False
-        self._reading = False
+        self.is_reading = False
         self._writing = False
 
     def read(self, wanted: bool) -> None:
         """Receive, or leave what the peer sends where it is."""
-        if wanted != self._reading and self.closed is None:
-            self._reading = wanted
+        if self.closed is None:
+            self.is_reading = wanted
             self.stream.when_readable(self._readable if wanted else None)
 
     def send(self, parts: Sequence[Part]) -> None:

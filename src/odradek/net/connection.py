@@ -54,11 +54,14 @@ class Connection:
         "_finishing",
         "_forget",
         "_handler",
+        "_has_more",
         "_is_muted",
         "_is_turn_due",
+        "_looks",
         "_loop",
         "_replies",
         "_settings",
+        "_traffic_seen",
         "_unmute",
         "listener",
         "number",
@@ -81,6 +84,8 @@ class Connection:
         self.number = number  # no two connections of a server share it
         self.session: object | None = None  # the handler's: who this is, what was learnt of it
         self.requests = 0
+        self._traffic_seen = 0
+        self._looks = 0
         self._handler = handler
         self._settings = settings
         self._forget = forget
@@ -89,6 +94,7 @@ class Connection:
         self._is_muted = False
         self._unmute: asyncio.TimerHandle | None = None
         self._finishing: str | None = None
+        self._has_more = False  # the last turn ended before its frames did
         self._is_turn_due = False
         self._channel = Channel(stream, FrameReader(receive_buffer, settings.frame_size_max), self)
         self._channel.read(True)
@@ -161,6 +167,18 @@ class Connection:
         """Bytes received and sent."""
         return self._channel.received_size, self._channel.sent_size
 
+    def looked_at(self) -> int:
+        """How many looks in a row have found that nothing came or went since the one before. A client that
+        waits for an answer of ours is not idle."""
+        traffic = self._channel.received_size + self._channel.sent_size
+        is_waiting = self._replies.unanswered > 0 and self._channel.unsent_size == 0
+        if traffic != self._traffic_seen or is_waiting:
+            self._traffic_seen = traffic
+            self._looks = 0
+        else:
+            self._looks += 1
+        return self._looks
+
     # -- for the channel -------------------------------------------------------------------------------------
 
     def arrived(self) -> None:
@@ -169,7 +187,7 @@ class Connection:
         channel.cork()
         broken: str | None = "a request failed to be handled"
         try:
-            self._handle_frames(reader)
+            self._has_more = self._handle_frames(reader)
             broken = None
         except BadFrame as bad:
             broken = str(bad)
@@ -193,19 +211,21 @@ class Connection:
 
     # -- turns -----------------------------------------------------------------------------------------------
 
-    def _handle_frames(self, reader: FrameReader) -> None:
-        replies = self._replies
+    def _handle_frames(self, reader: FrameReader) -> bool:
+        """Whether there may be more. A turn begins only when nothing holds the connection back."""
+        replies, channel = self._replies, self._channel
         for _ in range(REQUESTS_A_TURN):
-            if self._is_held_back():
-                return
             frame = reader.next()
             if frame is None:
-                return
+                return False
             self.requests += 1
             ticket = replies.open_ticket()
             parts = self._handler.request(self, ticket, frame)
             if parts is not None:
-                self._channel.send(replies.reply(ticket, parts))
+                channel.send(replies.reply(ticket, parts))
+            if self._is_held_back():
+                break
+        return True
 
     def _is_held_back(self) -> bool:
         return (
@@ -223,15 +243,16 @@ class Connection:
             self.close(self._finishing)
             return
         is_held_back = self._is_held_back()
-        has_more = channel.reader.has_kept_frame()
-        channel.read(not is_held_back and not has_more)
-        if has_more and not is_held_back and not self._is_turn_due:
+        is_reading = not (is_held_back or self._has_more)
+        if is_reading is not channel.is_reading:
+            channel.read(is_reading)
+        if self._has_more and not (is_held_back or self._is_turn_due):
             self._is_turn_due = True
             self._loop.call_soon(self._next_turn)
 
     def _next_turn(self) -> None:
         self._is_turn_due = False
-        if self._channel.closed is None:
+        if not self._is_held_back():
             self.arrived()
 
     def _unmuted(self) -> None:

@@ -7,14 +7,15 @@ on top (`channel.py`, `connection.py`, `server.py`, `peer.py`) does not know whi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from odradek.net.limits import ListenerLimits
 
 if TYPE_CHECKING:
     from odradek.net.tls import ClientTls, ServerTls
     from odradek.wire.parts import Part
 
-NO_LIMIT = 2**31 - 1
 SYSTEM_DEFAULT = -1
 
 
@@ -38,8 +39,7 @@ class ListenerSettings:
     address: Address
     tls: ServerTls | None = None
     backlog: int = 50  # socket.listen.backlog.size
-    connections_max: int = NO_LIMIT  # listener.name.<name>.max.connections
-    creation_rate_max: int = NO_LIMIT  # listener.name.<name>.max.connection.creation.rate, a second
+    limits: ListenerLimits = field(default_factory=ListenerLimits)
     sockets: SocketSettings = SocketSettings()
 
 

@@ -46,6 +46,7 @@ class FrameReader:
         "_own_total",
         "_region",
         "_shared",
+        "_shared_alone",
         "_whole",
         "frame_size_max",
     )
@@ -54,6 +55,7 @@ class FrameReader:
         assert len(shared) > SMALL_FRAME_SIZE
         self.frame_size_max = frame_size_max
         self._shared = shared
+        self._shared_alone = [shared]
         self._region = shared  # where the bytes lie that are not cut yet: shared, or a copy of what was kept
         self._at = 0
         self._end = 0
@@ -64,14 +66,13 @@ class FrameReader:
 
     def spaces(self) -> list[memoryview]:
         """Where the next bytes are to be received, the first space first."""
-        assert self._whole is None
-        if self._region is not self._shared:
+        if self._end:
             self._take_back()
         own = self._own
-        if own is None:
-            return [self._shared[self._end :] if self._end else self._shared]
-        rest = own[self._own_filled :]
-        return [rest, self._shared] if len(own) == self._own_total else [rest]
+        if own is not None:
+            rest = own[self._own_filled :]
+            return [rest, self._shared] if len(own) == self._own_total else [rest]
+        return [self._shared[self._end :]] if self._end else self._shared_alone
 
     def received(self, count: int) -> None:
         """`count` bytes more lie in the spaces."""
@@ -84,36 +85,29 @@ class FrameReader:
         if self._whole is not None:
             frame, self._whole = self._whole, None
             return frame
-        at, end = self._at, self._end
-        if end - at < PREFIX_SIZE:
+        begin = self._at + PREFIX_SIZE
+        if begin > self._end:
             return None
-        begin = at + PREFIX_SIZE
-        beyond = begin + self._size_at(at)
-        if beyond > end:
+        (size,) = _SIZE.unpack_from(self._region, self._at)
+        if not 0 <= size <= self.frame_size_max:
+            raise BadFrame(f"a frame of {size} bytes, {self.frame_size_max} at most")
+        beyond = begin + size
+        if beyond > self._end:
             return None
         self._at = beyond
         return self._region[begin:beyond]
 
     def keep(self) -> None:
         """The shared buffer is about to be used by others: keep what is left in it, whole frames included."""
-        if self._region is not self._shared:
-            return
-        rest = self._shared[self._at : self._end]
-        self._at = self._end = 0
-        if not rest:
-            return
-        if self._is_large_and_unfinished(rest):
-            self._begin_own(rest)
-        else:
-            self._region, self._end = memoryview(bytearray(rest)), len(rest)
-
-    def has_kept_frame(self) -> bool:
-        """A whole frame (or a broken one) was kept: `next` yields it without a receive."""
-        left = self._end - self._at
-        if left < PREFIX_SIZE:
-            return self._whole is not None
-        (size,) = _SIZE.unpack_from(self._region, self._at)
-        return not 0 <= size <= self.frame_size_max or PREFIX_SIZE + int(size) <= left
+        if self._at == self._end:
+            self._region, self._at, self._end = self._shared, 0, 0
+        elif self._region is self._shared:
+            rest = self._shared[self._at : self._end]
+            self._at = self._end = 0
+            if self._is_large_and_unfinished(rest):
+                self._begin_own(rest)
+            else:
+                self._region, self._end = memoryview(bytearray(rest)), len(rest)
 
     @property
     def held_size(self) -> int:
@@ -121,14 +115,8 @@ class FrameReader:
         kept = len(self._region) if self._region is not self._shared else 0
         return kept + (len(self._own) if self._own is not None else 0)
 
-    def _size_at(self, at: int) -> int:
-        (size,) = _SIZE.unpack_from(self._region, at)
-        if not 0 <= size <= self.frame_size_max:
-            raise BadFrame(f"a frame of {size} bytes, {self.frame_size_max} at most")
-        return int(size)
-
     def _take_back(self) -> None:
-        """What was kept moves to where the rest of it will be received."""
+        """What was kept, less than a frame by now, moves to where the rest of it will be received."""
         rest = self._region[self._at : self._end]
         self._region, self._at, self._end = self._shared, 0, 0
         if self._is_large_and_unfinished(rest):

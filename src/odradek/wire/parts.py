@@ -36,3 +36,23 @@ def size_of(parts: Sequence[Part]) -> int:
     for part in parts:
         size += part.size if isinstance(part, FileSlice) else len(part)
     return size
+
+
+def take(parts: list[Part], size: int) -> None:
+    """Take the `size` bytes that were sent off the front of `parts`."""
+    gone = 0
+    for part in parts:
+        part_size = part.size if isinstance(part, FileSlice) else len(part)
+        if size < part_size:
+            break
+        size -= part_size
+        gone += 1
+    del parts[:gone]
+    if size:
+        parts[0] = _rest(parts[0], size)
+
+
+def _rest(part: Part, size: int) -> Part:
+    if isinstance(part, FileSlice):
+        return FileSlice(part.file, part.position + size, part.size - size)
+    return memoryview(part)[size:]
