@@ -20,6 +20,7 @@ from odradek.model.config.setting import ConfigError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
+Subject: TypeAlias = tuple[tuple[tuple[str, str], ...], ...]  # as `ssl` gives it
 FileState: TypeAlias = tuple[int, int] | None  # when it changed, and its size
 
 log = logging.getLogger("odradek.net")
@@ -186,9 +187,7 @@ def _explained(key: str, location: str | None) -> Iterator[None]:
 
 def _open_pkcs12(kind: str, location: str | None, password: str | None) -> PKCS12KeyAndCertificates:
     if kind != "PKCS12":
-        raise ValueError(
-            f"a store of type {kind} is not read; convert it with keytool -importkeystore to PKCS12"
-        )
+        raise ValueError(f"type {kind} is not read; keytool -importkeystore makes a PKCS12 store of it")
     try:
         from cryptography.hazmat.primitives.serialization import pkcs12
     except ImportError:
@@ -231,15 +230,13 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 def _set_protocols(context: ssl.SSLContext, protocols: tuple[str, ...]) -> None:
     unknown = set(protocols) - set(_VERSIONS)
     if unknown or not protocols:
-        raise ConfigError(
-            f"ssl.enabled.protocols={','.join(protocols)}: {' and '.join(_VERSIONS)} are served"
-        )
+        raise ConfigError(f"ssl.enabled.protocols={','.join(protocols)}: served are {', '.join(_VERSIONS)}")
     versions = sorted(_VERSIONS[each] for each in protocols)
     context.minimum_version, context.maximum_version = versions[0], versions[-1]
 
 
 def _set_ciphers(context: ssl.SSLContext, ciphers: tuple[str, ...]) -> None:
-    """A list for one version only leaves no other. Those of TLS 1.3 are not picked: OpenSSL has three, all good."""
+    """A list for one version leaves no other. Of TLS 1.3 none is picked: OpenSSL has three, all of them good."""
     older = [each for each in ciphers if "_WITH_" in each or not each.startswith("TLS_")]
     try:
         if not older:
@@ -276,9 +273,8 @@ _ATTRIBUTES = {
 }
 
 
-def distinguished_name(subject: tuple[tuple[tuple[str, str], ...], ...]) -> str:
-    """A certificate's subject, as `ssl` gives it, as the string that Kafka makes a principal of: RFC 2253,
-    the last part first."""
+def distinguished_name(subject: Subject) -> str:
+    """The string that Kafka makes a principal of: RFC 2253, the last part first."""
     return ",".join("+".join(_attribute(*each) for each in part) for part in reversed(subject))
 
 
