@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from odradek.wire.decoding import decoding
 from odradek.wire.encoding import encoding
 from odradek.wire.parts import FileSlice
-from odradek.wire.primitives import Buffer, Malformed
 from odradek.wire.schema import declaration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from odradek.wire.batch import Buffer
     from odradek.wire.parts import Part
 
 T = TypeVar("T")
@@ -42,10 +42,8 @@ def encoder(cls: type[T], version: int) -> Encoder[T]:
 
 
 def decode(cls: type[T], version: int, data: Buffer, at: int = 0) -> T:
-    """A message that the buffer ends with."""
-    value, end = decoder(cls, version)(data, at)
-    if end != len(data):
-        raise Malformed(f"{cls.__name__} v{version}", "", end, f"{len(data) - end} bytes follow the message")
+    """The message there. What follows it is left alone, as Kafka does: a newer peer may have said more."""
+    value, _ = decoder(cls, version)(data, at)
     return value
 
 

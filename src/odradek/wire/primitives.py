@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from odradek.wire.batch import Buffer
     from odradek.wire.schema import UnknownTags
-
-Buffer: TypeAlias = bytes | bytearray | memoryview
 
 ARRAY_LENGTH_MAX: Final = 1_000_000
 TAGGED_FIELDS_MAX: Final = 10_000
