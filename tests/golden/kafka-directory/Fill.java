@@ -1,6 +1,6 @@
 // Fills the topics of this directory through a real broker, or prints what a consumer reads of them.
 //   Fill <bootstrap> create            makes the topics
-//   Fill <bootstrap> produce <round>   round 0, 1, 2: the same producers again, with other records
+//   Fill <bootstrap> produce <round>   rounds 0 to 3: the same producers again, with other records
 //   Fill <bootstrap> consume           every record of every topic, one JSON object a line
 // Everything but timestamps and producer ids follows from the round's number.
 
@@ -126,7 +126,7 @@ public class Fill {
                 if (i % 4 == 1) b.abortTransaction(); else b.commitTransaction();
             }
         }
-        if (round == 2) { // one that stays undecided: what comes after it is not stable
+        if (round == 3) { // one that stays undecided: what comes after it is not stable
             try (var d = producer("none", true, "producer-d"); var e = producer("none", true, null)) {
                 d.initTransactions();
                 d.beginTransaction();

@@ -29,7 +29,7 @@ def capture(jars: str, home: Path) -> None:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     kept = home / "compaction"
-    for round_ in (0, 1):
+    for round_ in (0, 1, 2):
         with start_kafka(jars, home, settings=OFF, znodes=led_in(round_)) as kafka:
             if round_ == 0:
                 fill(kafka, "create")
@@ -41,7 +41,7 @@ def capture(jars: str, home: Path) -> None:
     with tarfile.open(HERE / "compaction.tar.gz", "w:gz") as archive:
         archive.add(kept, "compaction")
     with start_kafka(jars, home, settings=OFF, znodes=led_in(5)) as kafka:
-        fill(kafka, "produce", "2")
+        fill(kafka, "produce", "3")
         with gzip.open(HERE / "consumed.jsonl.gz", "wt") as consumed:
             consumed.write(fill(kafka, "consume"))
     keep(home / "broker-0", HERE / "data", TOPICS)
