@@ -236,7 +236,7 @@ def _set_protocols(context: ssl.SSLContext, protocols: tuple[str, ...]) -> None:
 
 
 def _set_ciphers(context: ssl.SSLContext, ciphers: tuple[str, ...]) -> None:
-    """A list for one version leaves no other. Of TLS 1.3 none is picked: OpenSSL has three, all of them good."""
+    """A list for one version leaves no other. Of TLS 1.3 none is picked: OpenSSL has three, all good."""
     older = [each for each in ciphers if "_WITH_" in each or not each.startswith("TLS_")]
     try:
         if not older:
