@@ -103,6 +103,8 @@ def _snappy_decompress(data: Buffer, size_max: int) -> bytes:
     view = memoryview(data)
     if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         return _snappy_block(view, size_max, size_max)
+    if len(view) < len(_XERIAL_HEADER):
+        raise EOFError("it is cut off")
     blocks: list[bytes] = []
     at, room = len(_XERIAL_HEADER), size_max
     while at < len(view):

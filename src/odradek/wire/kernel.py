@@ -140,16 +140,16 @@ class Cursor:
         if number > 0x7F:
             number, at = _long(data, at, number, _VARINT_SHIFT_MAX)
         self.headers_at = at
-        self.header_count = number >> 1
+        self.header_count = (number >> 1) ^ -(number & 1)
         if number:
-            if number & 1:
-                self.refuse("has a negative number of headers")
             at = self._past_headers(data, at)
         if at != stop:
             self.refuse(f"is {at - self.start} bytes long, but says {stop - self.start}")
 
     def _past_headers(self, data: bytes, at: i64) -> i64:
         left = self.header_count
+        if left < 0:
+            self.refuse("has a negative number of headers")
         while left > 0 and at < self.stop:
             size, at = varint(data, at)
             if size < 0:

@@ -61,7 +61,9 @@ def decode_marker(key: bytes | None, value: bytes | None) -> Marker | None:
     if key is None or len(key) < _KEY.size:
         raise BadBatch(ErrorCode.CORRUPT_MESSAGE, "a control record without a type")
     version, kind = _KEY.unpack_from(key)
-    if version < 0 or kind not in (MarkerType.ABORT, MarkerType.COMMIT):
+    if version < 0:
+        raise BadBatch(ErrorCode.CORRUPT_MESSAGE, f"a control record of version {version}")
+    if kind not in (MarkerType.ABORT, MarkerType.COMMIT):
         return None
     if value is None or len(value) < _VALUE.size:
         raise BadBatch(ErrorCode.CORRUPT_MESSAGE, "a transaction marker without a coordinator epoch")
