@@ -202,7 +202,7 @@ class BatchBuilder:
         if not self.count:
             self._base_timestamp = self._max_timestamp = timestamp
         delta = timestamp - self._base_timestamp
-        assert -_INT64_MAX <= delta <= _INT64_MAX
+        assert -_INT64_MAX - 1 <= delta <= _INT64_MAX
         self._payload += kernel.encoded(offset - self._base_offset, delta, key, value, headers)
         self._last_offset = offset
         self._max_timestamp = max(self._max_timestamp, timestamp)
