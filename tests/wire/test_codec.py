@@ -76,6 +76,7 @@ class Sample:
     hint: Annotated[String, Tagged(0, since=2)] = ""
     span: Annotated[Range, Tagged(2, since=2)] = default_of(Range)
     mark: Annotated[Cursor | None, Tagged(3, since=2)] = None
+    bound: Annotated[Range | None, Tagged(4, since=2)] = default_of(Range)
 
 
 def sample(**fields: object) -> Sample:
@@ -170,6 +171,17 @@ GOLDEN = [
         {
             2: f"{FRONT} 01 01 01 01 05 6c617465 ff ffffffffffffffff ffffffffffffffff 00"
             "03 01 01 aa 03 07 01 01 00000000 00 ac02 00",
+        },
+    ),
+    (
+        sample(data=None, numbers=(), identities=(), names=None, late=None, bound=None),
+        {2: f"{FRONT} 00 01 01 00 00 ff ffffffffffffffff ffffffffffffffff 00 01 04 01 00"},
+    ),
+    (
+        sample(data=None, numbers=(), identities=(), names=None, late=None, bound=Range(first=1)),
+        {
+            2: f"{FRONT} 00 01 01 00 00 ff ffffffffffffffff ffffffffffffffff 00"
+            "01 04 12 01 0000000000000001 ffffffffffffffff 00"
         },
     ),
 ]

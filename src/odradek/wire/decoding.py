@@ -89,7 +89,8 @@ class _Decoder:
     def _field(self, field: Field, target: str) -> None:
         with self._source.field(field.name):
             flexible, self._flexible = self._flexible, self._flexible and not field.classic
-            self._value(field.shape, target, nullable=field.nullable(self._version))
+            nullable, tagged = field.nullable(self._version), field.tagged(self._version)
+            self._value(field.shape, target, nullable=nullable, tagged=tagged)
             self._flexible = flexible
 
     def _default(self, field: Field) -> str:
@@ -98,7 +99,7 @@ class _Decoder:
             return repr(field.default)
         return self._source.constant(f"default_{field.name}", field.default)
 
-    def _value(self, shape: Shape, target: str, *, nullable: bool) -> None:
+    def _value(self, shape: Shape, target: str, *, nullable: bool, tagged: bool = False) -> None:
         match shape:
             case Array():
                 self._array(shape, target, nullable)
@@ -107,14 +108,15 @@ class _Decoder:
             case Kind():
                 self._run.append((shape.code, target, self._source.path))
             case _ if nullable:
-                self._nullable_struct(shape, target)
+                self._nullable_struct(shape, target, tagged)
             case _:
                 self._source.line(f"{target} = {self._struct(shape)}")
 
-    def _nullable_struct(self, cls: type, target: str) -> None:
+    def _nullable_struct(self, cls: type, target: str, tagged: bool) -> None:
         self._run.append(("b", "n", self._source.path))
         self._flush()
-        with self._source.block("if n < 0:"):
+        # Null is -1, but 0 in a tagged field, where Kafka counts in unsigned numbers.
+        with self._source.block("if n < 1:" if tagged else "if n < 0:"):
             self._source.line(f"{target} = None")
         with self._source.block("else:"):
             self._source.line(f"{target} = {self._struct(cls)}")

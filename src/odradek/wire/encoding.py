@@ -67,10 +67,11 @@ class _Encoder:
     def _field(self, field: Field, value: str) -> None:
         with self._source.field(field.name):
             flexible, self._flexible = self._flexible, self._flexible and not field.classic
-            self._value(field.shape, value, nullable=field.nullable(self._version))
+            nullable, tagged = field.nullable(self._version), field.tagged(self._version)
+            self._value(field.shape, value, nullable=nullable, tagged=tagged)
             self._flexible = flexible
 
-    def _value(self, shape: Shape, value: str, *, nullable: bool) -> None:
+    def _value(self, shape: Shape, value: str, *, nullable: bool, tagged: bool = False) -> None:
         match shape:
             case Array():
                 self._array(shape, value, nullable)
@@ -81,9 +82,9 @@ class _Encoder:
             case Kind():
                 self._run.append((shape.code, value, self._source.path))
             case _:
-                self._inner_struct(shape, value, nullable)
+                self._inner_struct(shape, value, nullable, tagged)
 
-    def _inner_struct(self, cls: type, value: str, nullable: bool) -> None:
+    def _inner_struct(self, cls: type, value: str, nullable: bool, tagged: bool) -> None:
         source = self._source
         inner = source.fresh("o")
         if not nullable:
@@ -93,7 +94,7 @@ class _Encoder:
         self._flush()
         source.line(f"{inner} = {value}")
         with source.block(f"if {inner} is None:"):
-            source.line("out.append(255)")
+            source.line("out.append(0)" if tagged else "out.append(255)")
         with source.block("else:"):
             self._run.append(("b", "1", source.path))
             self._struct(cls, inner)
