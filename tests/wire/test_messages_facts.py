@@ -191,9 +191,10 @@ def _snake(name: str) -> str:
 
 
 def _default(type: str, fact: Json) -> object:
-    """Kafka's default as Python's value. Numbers and booleans come both as such and as text."""
-    stated = fact.get("default", "")
-    if stated in (None, "null"):
+    """Kafka's default as Python's value. Null is the text "null"; a bare null says nothing. Numbers and
+    booleans come both as such and as text."""
+    stated = fact.get("default")
+    if stated == "null":
         return None
     match type:
         case "struct":
@@ -203,7 +204,7 @@ def _default(type: str, fact: Json) -> object:
         case "float64":
             return float(str(stated or 0))
         case "string":
-            return str(stated).strip("'")
+            return str(stated or "").strip("'")
         case "bytes" | "records":
             return b""
         case "uuid":

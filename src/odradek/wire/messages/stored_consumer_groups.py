@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from odradek.wire.schema import Bytes, Int8, Int32, Int64, String, Tagged, Uuid, message
+from odradek.wire.schema import Bytes, Int8, Int32, Int64, String, Tagged, Uuid, default_of, message
 
 
 @message(versions=range(1))
@@ -56,7 +56,7 @@ class ClassicProtocol:
 
 
 @message
-class ClassicMemberMetadata:
+class ClassicMember:
     session_timeout_ms: Int32
     supported_protocols: tuple[ClassicProtocol, ...]
 
@@ -71,7 +71,8 @@ class ConsumerGroupMemberMetadataValue:
     subscribed_topic_regex: String | None
     rebalance_timeout_ms: Int32 = -1
     server_assignor: String | None
-    classic_member_metadata: Annotated[ClassicMemberMetadata | None, Tagged(0, since=0)] = None
+    # null: not a member that speaks the classic protocol
+    classic_member_metadata: Annotated[ClassicMember | None, Tagged(0, since=0)] = default_of(ClassicMember)
 
 
 @message(versions=range(1))
@@ -112,7 +113,7 @@ class ConsumerGroupCurrentMemberAssignmentKey:
 class OwnedPartitions:
     topic_id: Uuid
     partitions: tuple[Int32, ...]
-    assignment_epochs: Annotated[tuple[Int32, ...] | None, Tagged(0, since=0)] = None
+    assignment_epochs: Annotated[tuple[Int32, ...] | None, Tagged(0, since=0)] = ()
 
 
 @message(versions=range(1), flexible=0)

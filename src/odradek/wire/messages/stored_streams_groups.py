@@ -24,7 +24,7 @@ class StreamsGroupMetadataValue:
     epoch: Int32
     metadata_hash: Int64
     validated_topology_epoch: Annotated[Int32, Tagged(0, since=0)] = -1
-    last_assignment_configs: Annotated[tuple[KeyValue, ...] | None, Tagged(1, since=0)] = None
+    last_assignment_configs: Annotated[tuple[KeyValue, ...] | None, Tagged(1, since=0)] = ()
 
 
 @message(versions=range(1))
@@ -92,7 +92,7 @@ class StreamsGroupCurrentMemberAssignmentKey:
 class OwnedTaskIds:
     subtopology_id: String
     partitions: tuple[Int32, ...]
-    assignment_epochs: Annotated[tuple[Int32, ...] | None, Tagged(0, since=0)] = None
+    assignment_epochs: Annotated[tuple[Int32, ...] | None, Tagged(0, since=0)] = ()
 
 
 @message(versions=range(1), flexible=0)
