@@ -8,6 +8,8 @@ import random
 
 import pytest
 
+from odradek.testing.sim_clock import MovableClock, MovableLoop
+
 ASYNC_TEST_SECONDS_MAX = 20
 
 
@@ -31,9 +33,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("seed", seeds)
 
 
+@pytest.fixture
+def clock() -> MovableClock:
+    """Time that runs by itself and can be pushed on."""
+    return MovableClock()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """An `async def test_...` gets a loop of its own, and an end. What a callback raises fails it."""
+    """An `async def test_...` gets a loop of its own, which follows `clock` if the test asks for one, and an
+    end. What a callback raises fails it."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
@@ -48,7 +57,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         async with asyncio.timeout(ASYNC_TEST_SECONDS_MAX):
             await pyfuncitem.obj(**arguments)
 
-    asyncio.run(main())
+    clock = pyfuncitem.funcargs.get("clock")
+    loop_factory = (lambda: MovableLoop(clock)) if isinstance(clock, MovableClock) else None
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(main())
     if raised:
         raise raised[0]
     return True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from odradek.wire.parts import Part
 
 SEND_SIZE_A_TURN = 1024 * 1024
+LINGER_S = 1.0
 
 
 class Owner(Protocol):
@@ -44,6 +45,7 @@ class Channel:
         "_parts",
         "_writing",
         "closed",
+        "ending",
         "is_corked",
         "is_reading",
         "isis_corked",
@@ -58,6 +60,7 @@ class Channel:
         self.stream = stream
         self.reader = reader
         self.closed: str | None = None  # why
+        self.ending: str | None = None  # why; what still comes is not for us any more
         self.received_size = 0
         self.sent_size = 0
         self.unsent_size = 0
@@ -91,6 +94,19 @@ class Channel:
         if self._parts and not self._writing:
             self._flush()
 
+    def end(self, reason: str) -> None:
+        """Close when the peer has closed too, or a little later. To close while something of the peer's is
+        unread would be a reset, which takes from the peer what it has not read yet of ours."""
+        assert not self._parts
+        self.ending = reason
+        try:
+            self.stream.end()
+        except OSError as error:
+            self.close(str(error))
+            return
+        self.read(True)
+        self._loop.call_later(LINGER_S, self.close, reason)
+
     def close(self, reason: str) -> None:
         """At once. What was not sent is dropped."""
         if self.closed is None:
@@ -101,17 +117,20 @@ class Channel:
             self._loop.call_soon(self._owner.gone, reason)
 
     def _readable(self) -> None:
+        is_ending = self.ending is not None
         try:
-            count = self.stream.receive(self.reader.spaces())
+            count = self.stream.receive(self.reader.shared if is_ending else self.reader.spaces())
         except BlockingIOError:
             return
         except OSError as error:
             self.close(str(error))
             return
         if count == 0:
-            self.close("the peer closed")
+            self.close(self.ending or "the peer closed")
             return
         self.received_size += count
+        if is_ending:
+            return
         self.reader.received(count)
         self._owner.arrived()
 

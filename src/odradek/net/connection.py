@@ -84,7 +84,7 @@ class Connection:
         self.number = number  # no two connections of a server share it
         self.session: object | None = None  # the handler's: who this is, what was learnt of it
         self.requests = 0
-        self._traffic_seen = 0
+        self._traffic_seen = -1  # the first look finds something new
         self._looks = 0
         self._handler = handler
         self._settings = settings
@@ -124,6 +124,16 @@ class Connection:
         return self._replies.unanswered
 
     @property
+    def unsent_size(self) -> int:
+        """Bytes of answers that wait for the client to take them."""
+        return self._channel.unsent_size
+
+    @property
+    def is_reading(self) -> bool:
+        """Not when a bound, a mute or the end of the connection holds it back."""
+        return self._channel.is_reading
+
+    @property
     def frame_size_max(self) -> int:
         return self._channel.reader.frame_size_max
 
@@ -143,8 +153,7 @@ class Connection:
         counts."""
         if self._finishing is not None or (self._unmute is not None and self._unmute.when() >= when):
             return
-        if self._unmute is not None:
-            self._unmute.cancel()
+        self._cancel_unmute()
         self._is_muted = True
         self._unmute = self._loop.call_at(when, self._unmuted)
         self._settle()
@@ -152,6 +161,7 @@ class Connection:
     def finish(self, reason: str) -> None:
         """Take no more requests; close when all that were taken are answered and the answers sent."""
         self._is_muted = True
+        self._cancel_unmute()
         self._finishing = reason
         self._settle()
 
@@ -204,8 +214,7 @@ class Connection:
     def gone(self, reason: str) -> None:
         del reason
         self._is_muted = True
-        if self._unmute is not None:
-            self._unmute.cancel()
+        self._cancel_unmute()
         self._forget(self)
         self._handler.closed(self)
 
@@ -237,10 +246,10 @@ class Connection:
     def _settle(self) -> None:
         """After anything changed: read on, take the next turn, wait, or close."""
         channel = self._channel
-        if channel.is_corked or channel.closed is not None:
+        if channel.is_corked or channel.closed is not None or channel.ending is not None:
             return
         if self._finishing is not None and self._replies.unanswered == 0 and channel.unsent_size == 0:
-            self.close(self._finishing)
+            channel.end(self._finishing)
             return
         is_held_back = self._is_held_back()
         is_reading = not (is_held_back or self._has_more)
@@ -255,7 +264,11 @@ class Connection:
         if not self._is_held_back():
             self.arrived()
 
+    def _cancel_unmute(self) -> None:
+        if self._unmute is not None:
+            self._unmute.cancel()
+
     def _unmuted(self) -> None:
         self._unmute = None
-        self._is_muted = self._finishing is not None
+        self._is_muted = False
         self._settle()

@@ -66,6 +66,10 @@ class Stream(Protocol):
 
     def when_writable(self, callback: Callable[[], None] | None) -> None: ...
 
+    def end(self) -> None:
+        """Send nothing more, and let the peer know. What it sends is still received."""
+        ...
+
     def peer_name(self) -> str | None:
         """The name in the peer's certificate, if it showed one that is trusted."""
         ...

@@ -114,6 +114,9 @@ class SocketStream:
         else:
             self._loop.add_writer(self._fd, callback)
 
+    def end(self) -> None:
+        self._socket.shutdown(socket.SHUT_WR)
+
     def peer_name(self) -> str | None:
         return None
 

@@ -7,6 +7,7 @@ connection costs. Slices of files are read and enciphered piece by piece; there 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import socket
 import ssl
@@ -109,6 +110,11 @@ class TlsStream:
             self._loop.remove_writer(self._fd)
         else:
             self._loop.add_writer(self._fd, callback)
+
+    def end(self) -> None:
+        with contextlib.suppress(ssl.SSLWantReadError):  # it would wait for the peer's word of farewell
+            self._socket.unwrap()
+        self._socket.shutdown(socket.SHUT_WR)
 
     def peer_name(self) -> str | None:
         certificate = self._socket.getpeercert() if self._is_shaken else None

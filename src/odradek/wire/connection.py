@@ -46,7 +46,7 @@ class FrameReader:
         "_own_total",
         "_region",
         "_shared",
-        "_shared_alone",
+        "shared",
         "_whole",
         "frame_size_max",
     )
@@ -55,7 +55,7 @@ class FrameReader:
         assert len(shared) > SMALL_FRAME_SIZE
         self.frame_size_max = frame_size_max
         self._shared = shared
-        self._shared_alone = [shared]
+        self.shared = [shared]  # the space of a connection that keeps nothing
         self._region = shared  # where the bytes lie that are not cut yet: shared, or a copy of what was kept
         self._at = 0
         self._end = 0
@@ -72,7 +72,7 @@ class FrameReader:
         if own is not None:
             rest = own[self._own_filled :]
             return [rest, self._shared] if len(own) == self._own_total else [rest]
-        return [self._shared[self._end :]] if self._end else self._shared_alone
+        return [self._shared[self._end :]] if self._end else self.shared
 
     def received(self, count: int) -> None:
         """`count` bytes more lie in the spaces."""
