@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from odradek.model.errors import ApiError, ErrorCode, StorageError
-from odradek.wire.batch import CONTROL, TRANSACTIONAL, BatchHeader
+from odradek.wire.batch import CONTROL, TRANSACTIONAL, BatchHeader, Buffer
 from odradek.wire.checksum import crc32c
+from odradek.wire.markers import MarkerType, read_marker
 
 NO_EPOCH = -1
 NO_OFFSET = -1
@@ -189,6 +190,22 @@ class ProducerStates:
         self._find_first_unstable()
         stable_until = next(iter(self._open), offset + 1)
         return CompletedTransaction(header.producer_id, first_offset, offset, aborted, stable_until)
+
+    def stored(self, header: BatchHeader, batch: Buffer) -> CompletedTransaction | None:
+        """A batch lies in the log, of data or a marker: how followers and a recovery learn of it. `batch` is
+        looked into only for a marker."""
+        if not header.attributes & CONTROL:
+            self.appended(header, header.base_offset)
+            return None
+        marker = read_marker(batch) if header.record_count else None
+        if marker is None:
+            return None
+        return self.completed(
+            header,
+            header.base_offset,
+            coordinator_epoch=marker.coordinator_epoch,
+            aborted=marker.type is MarkerType.ABORT,
+        )
 
     def replicated(self, high_watermark: int) -> None:
         """Everything below `high_watermark` is on every in-sync replica. A new log start counts as well."""

@@ -1,0 +1,85 @@
+"""Leader epoch -> the offset of its first batch: where replicas look for the point at which they agree.
+
+Kept in `leader-epoch-checkpoint`, rewritten durably whenever it changes, and always before the first batch of
+a new epoch is. Read on first use, because a log that only serves consumers never asks.
+"""
+
+from __future__ import annotations
+
+from odradek.log.checkpoint import LEADER_EPOCHS, EpochStart, read_epochs, write_epochs
+from odradek.log.disk import Disk
+
+NO_EPOCH = -1
+NO_OFFSET = -1
+
+
+class LeaderEpochs:
+    """The epochs of one partition, both numbers strictly ascending."""
+
+    __slots__ = ("_disk", "_entries", "directory")
+
+    def __init__(self, disk: Disk, directory: str) -> None:
+        self.directory = directory
+        self._disk = disk
+        self._entries: list[EpochStart] | None = None
+
+    @property
+    def entries(self) -> list[EpochStart]:
+        if self._entries is None:
+            self._entries = read_epochs(self._disk, self._path)
+        return self._entries
+
+    @property
+    def latest(self) -> int:
+        """NO_EPOCH where none has begun."""
+        entries = self.entries
+        return entries[-1].epoch if entries else NO_EPOCH
+
+    def begin(self, epoch: int, start_offset: int) -> None:
+        """`epoch` starts here. What was believed to start later, or to be newer, was truncated away."""
+        if epoch == NO_EPOCH:
+            return
+        entries = self.entries
+        if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
+            return
+        kept = [each for each in entries if each.epoch < epoch and each.start_offset < start_offset]
+        self._keep([*kept, EpochStart(epoch, start_offset)])
+
+    def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
+        """The largest known epoch not above `epoch`, and where it ended; the latest goes on to the log's end.
+        An epoch from before all known ones ends where they begin. Of a newer one nothing is known."""
+        newer = [each for each in self.entries if each.epoch > epoch]
+        known = len(self.entries) - len(newer)
+        if epoch == NO_EPOCH or (not newer and self.latest != epoch):
+            return NO_EPOCH, NO_OFFSET
+        ended = newer[0].start_offset if newer else log_end
+        return (self.entries[known - 1].epoch if known else epoch), ended
+
+    def at(self, offset: int) -> int:
+        """The epoch in which the record at `offset` was written; NO_EPOCH where that is not known."""
+        return max((each.epoch for each in self.entries if each.start_offset <= offset), default=NO_EPOCH)
+
+    def cut_from(self, log_end: int) -> None:
+        """The log ends here from now on."""
+        kept = [each for each in self.entries if each.start_offset < log_end]
+        if len(kept) < len(self.entries):
+            self._keep(kept)
+
+    def cut_before(self, log_start: int) -> None:
+        """The log starts here from now on: the epoch that goes on across the new start begins there."""
+        entries = self.entries
+        passed = [each for each in entries if each.start_offset <= log_start]
+        if passed and (len(passed) > 1 or passed[0].start_offset < log_start):
+            self._keep([EpochStart(passed[-1].epoch, log_start), *entries[len(passed) :]])
+
+    def clear(self) -> None:
+        if self.entries:
+            self._keep([])
+
+    @property
+    def _path(self) -> str:
+        return f"{self.directory}/{LEADER_EPOCHS}"
+
+    def _keep(self, entries: list[EpochStart]) -> None:
+        write_epochs(self._disk, self._path, entries)
+        self._entries = entries

@@ -1,0 +1,68 @@
+"""What of a log is durable, and what has to be synced until more of it is.
+
+One flush serves everybody who waits (group commit): it is begun where the log is written to, run wherever
+blocking does no harm, and counted where it was begun. Of the active segment only the .log is synced: after a
+crash its indexes are made anew. A finished segment's are synced with it, because recovery trusts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from odradek.log.disk import Disk, DiskFile
+
+
+class Flush(NamedTuple):
+    """What has to be synced so that everything below `offset` is durable."""
+
+    offset: int
+    files: tuple[DiskFile, ...]
+    directory: str | None  # has new names in it
+    disk: Disk
+    cuts: int  # how often the log had been cut when it was begun
+
+    def run(self) -> None:
+        """May run on a thread while the log goes on. One that fails takes the directory offline."""
+        for file in self.files:
+            file.sync()
+        if self.directory is not None:
+            self.disk.sync_directory(self.directory)
+
+
+class Durability:
+    """Of one log."""
+
+    __slots__ = ("_cuts", "_directory", "_disk", "_flushed_ms", "_names_changed", "_owed", "recovery_point")
+
+    def __init__(self, disk: Disk, directory: str, now_ms: int) -> None:
+        self.recovery_point = 0  # everything below was synced
+        self._disk = disk
+        self._directory = directory
+        self._flushed_ms = now_ms
+        self._owed: list[DiskFile] = []  # finished since the last flush began
+        self._names_changed = True
+        self._cuts = 0
+
+    def owe(self, files: Iterable[DiskFile]) -> None:
+        """These are complete; with them, new names came into the directory."""
+        self._owed += files
+        self._names_changed = True
+
+    def is_due(self, now_ms: int, flush_ms: int) -> bool:
+        return now_ms - self._flushed_ms >= flush_ms
+
+    def begin(self, log_end: int, active: DiskFile) -> Flush:
+        files = (*self._owed, active) if log_end > self.recovery_point else tuple(self._owed)
+        directory = self._directory if self._names_changed else None
+        self._owed, self._names_changed = [], False
+        return Flush(log_end, files, directory, self._disk, self._cuts)
+
+    def done(self, flush: Flush, now_ms: int) -> None:
+        self._flushed_ms = now_ms
+        if flush.cuts == self._cuts:  # else what lies below its offset now may be something else
+            self.recovery_point = max(self.recovery_point, flush.offset)
+
+    def cut(self, log_end: int) -> None:
+        self.recovery_point = min(self.recovery_point, log_end)
+        self._cuts += 1
