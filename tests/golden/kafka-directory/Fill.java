@@ -1,6 +1,7 @@
 // Fills the topics of this directory through a real broker, or prints what a consumer reads of them.
 //   Fill <bootstrap> create            makes the topics
 //   Fill <bootstrap> produce <round>   rounds 0 to 3: the same producers again, with other records
+//   Fill <bootstrap> commit            offsets of a group, by its member and in transactions
 //   Fill <bootstrap> consume           every record of every topic, one JSON object a line
 // Everything but timestamps and producer ids follows from the round's number.
 
@@ -12,10 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -39,6 +42,7 @@ public class Fill {
                     consume(topic, "read_committed");
                 }
             }
+            case "commit" -> commit();
             default -> throw new IllegalArgumentException(arguments[1]);
         }
     }
@@ -126,11 +130,13 @@ public class Fill {
                 if (i % 4 == 1) b.abortTransaction(); else b.commitTransaction();
             }
         }
-        if (round == 3) { // one that stays undecided: what comes after it is not stable
-            try (var d = producer("none", true, "producer-d"); var e = producer("none", true, null)) {
-                d.initTransactions();
-                d.beginTransaction();
-                send(d, "transactions", "d", "d of round " + round);
+        if (round == 3) {
+            // One that stays undecided, so that what follows is not stable: its producer is never closed.
+            var d = producer("none", true, "producer-d");
+            d.initTransactions();
+            d.beginTransaction();
+            send(d, "transactions", "d", "d of round " + round);
+            try (var e = producer("none", true, null)) {
                 send(e, "transactions", "e", "e of round " + round);
             }
         }
@@ -147,6 +153,7 @@ public class Fill {
             producers.add(producer("none", true, topic + "-" + t));
             producers.get(3 + t).initTransactions();
         }
+        send(producers.get(0), topic, "only of round " + round, null);
         boolean[] open = new boolean[producers.size()];
         for (int step = 0; step < 120; step++) {
             int who = random.nextInt(producers.size());
@@ -176,6 +183,27 @@ public class Fill {
         producers.forEach(KafkaProducer::close);
     }
 
+    static void commit() throws Exception {
+        Properties properties = properties();
+        properties.put("group.id", "readers");
+        properties.put("client.id", "a reader");
+        try (var consumer = new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+             var producer = producer("none", true, "producer-e")) {
+            consumer.subscribe(List.of("plain", "codecs"));
+            while (consumer.assignment().isEmpty()) consumer.poll(Duration.ofMillis(50));
+            consumer.commitSync(Map.of(new TopicPartition("plain", 0), new OffsetAndMetadata(7, "by hand")));
+            producer.initTransactions();
+            for (boolean abort : new boolean[] {false, true}) {
+                producer.beginTransaction();
+                producer.sendOffsetsToTransaction(Map.of(new TopicPartition("codecs", 0), new OffsetAndMetadata(9)), consumer.groupMetadata());
+                if (abort) producer.abortTransaction(); else producer.commitTransaction();
+            }
+        }
+        try (Admin admin = Admin.create(properties())) {
+            admin.deleteConsumerGroupOffsets("readers", Set.of(new TopicPartition("plain", 0))).all().get();
+        }
+    }
+
     static void consume(String topic, String isolation) {
         Properties properties = properties();
         properties.put("isolation.level", isolation);
@@ -202,7 +230,7 @@ public class Fill {
     }
 
     static void send(KafkaProducer<byte[], byte[]> producer, String topic, String key, String value) {
-        producer.send(new ProducerRecord<>(topic, 0, bytes(key), bytes(value)));
+        producer.send(new ProducerRecord<>(topic, 0, bytes(key), value == null ? null : bytes(value)));
         producer.flush();
     }
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parents[2]))
 from tests.compatibility.kafka import SMALL_JVM, Kafka, partition_znode, start_kafka  # noqa: E402
 
 COMPACTED = ("compacted", "compacted-gzip")
+INTERNAL = ("__consumer_offsets", "__transaction_state")
 TOPICS = ("plain", "codecs", "append-time", "transactions", *COMPACTED)
 CHECKPOINT = "cleaner-offset-checkpoint"
 OFF = {"log.cleaner.enable": "false"}
@@ -44,7 +45,8 @@ def capture(jars: str, home: Path) -> None:
         fill(kafka, "produce", "3")
         with gzip.open(HERE / "consumed.jsonl.gz", "wt") as consumed:
             consumed.write(fill(kafka, "consume"))
-    keep(home / "broker-0", HERE / "data", TOPICS)
+        fill(kafka, "commit")
+    keep(home / "broker-0", HERE / "data", (*TOPICS, *INTERNAL))
 
 
 def led_in(epoch: int) -> dict[str, str]:
