@@ -226,6 +226,11 @@ def test_unknown_tags_come_back_and_are_dropped_where_there_are_no_tags() -> Non
     assert unknown_tags(decode(Sample, 1, encode(value, 1))) == ()
 
 
+def test_a_tagged_field_at_its_default_is_not_written() -> None:
+    """At its default, not: the default itself."""
+    assert encode(sample(span=Range(), bound=Range(), hint=""), 2) == encode(sample(), 2)
+
+
 def test_what_is_long_comes_back() -> None:
     value = sample(
         data=bytes(100_000),
@@ -378,6 +383,7 @@ def replaced(at: int, new: str, old_size: int = 1) -> bytes:
         (replaced(AT_DATA + 1, "00"), "null"),
         (replaced(AT_DATA + 1, "c2843d"), "1000001 items, 1000000 at most"),
         (replaced(AT_DATA + 1, "8002"), "255 items in"),
+        (replaced(58, "818002"), "a string of 32768 bytes, 32767 at most"),
         (replaced(58, "808004"), "a string of 65535 bytes, 32767 at most"),
         (replaced(59, "ff"), "utf-8"),
         (replaced(82, "914e"), "10001 tagged fields, 10000 at most"),
@@ -411,15 +417,16 @@ def test_an_array_of_nothing_does_not_compile() -> None:
 
     @message
     class Nothing:
-        late: Annotated[Int8, Since(1)] = 0
+        late: Annotated[Int8, Since(1), Until(1)] = 0
 
     globals()["Nothing"] = Nothing  # annotations are looked up in the module
 
-    @message(versions=range(2))
+    @message(versions=range(3), flexible=2)
     class Void:
         nothing: tuple[Nothing, ...]
 
     assert decode(Void, 1, b"\0\0\0\1\5").nothing == (Nothing(late=5),)
+    assert decode(Void, 2, b"\2\0\0").nothing == (Nothing(),)  # its count of tags is a byte at least
     with pytest.raises(AssertionError, match="array of nothing"):
         decoder(Void, 0)
 

@@ -206,7 +206,6 @@ class _Decoder:
         self._lines(
             [
                 "end = at + 16 * n" + " - 16" * self._flexible,
-                "if end > size: refuse_truncated()",
                 f"{target} = tuple([{cut} for begin in range(at, end, 16)])",
                 "at = end",
             ]

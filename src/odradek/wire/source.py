@@ -10,12 +10,12 @@ import struct
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from odradek.wire.schema import Array, Kind, declaration
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from odradek.wire.schema import Field, Shape
-
-from odradek.wire.schema import Array, Kind, declaration
 
 
 class Source:
@@ -85,9 +85,8 @@ def present(cls: type, version: int) -> list[Field]:
 
 
 def tagged(cls: type, version: int) -> list[Field]:
-    """The tagged fields of a struct that this version knows, by ascending tag."""
-    found = [field for field in declaration(cls).fields if field.exists(version) and field.tagged(version)]
-    return sorted(found, key=lambda field: field.tag or 0)
+    """The tagged fields of a struct that this version knows."""
+    return [field for field in declaration(cls).fields if field.exists(version) and field.tagged(version)]
 
 
 def size_min(shape: Shape, version: int, *, flexible: bool, nullable: bool = False) -> int:
@@ -102,12 +101,7 @@ def size_min(shape: Shape, version: int, *, flexible: bool, nullable: bool = Fal
         case _:
             fields = present(shape, version)
             return flexible + sum(
-                size_min(
-                    each.shape,
-                    version,
-                    flexible=flexible and not each.classic,
-                    nullable=each.nullable(version),
-                )
+                size_min(each.shape, version, flexible=flexible, nullable=each.nullable(version))
                 for each in fields
             )
 
