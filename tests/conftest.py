@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
+import threading
 
 import pytest
 
@@ -54,8 +55,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         loop.set_exception_handler(
             lambda _, context: raised.append(context.get("exception") or RuntimeError(context["message"]))
         )
-        async with asyncio.timeout(ASYNC_TEST_SECONDS_MAX):
+        # Not a timer of the loop: its time may be pushed on.
+        task = asyncio.current_task()
+        assert task is not None
+        watch = threading.Timer(ASYNC_TEST_SECONDS_MAX, loop.call_soon_threadsafe, [task.cancel])
+        watch.start()
+        try:
             await pyfuncitem.obj(**arguments)
+        finally:
+            watch.cancel()
 
     clock = pyfuncitem.funcargs.get("clock")
     loop_factory = (lambda: MovableLoop(clock)) if isinstance(clock, MovableClock) else None

@@ -565,6 +565,7 @@ async def test_a_client_that_leaves_is_noticed_once() -> None:
     async with echo_server(handler) as (server, address), connected(address) as client:
         client.ask(PARK)
         await handler.seen(1)
+        client.close()
         await handler.lost(1)
         handler.answer_parked()
         await turns(5)

@@ -46,9 +46,9 @@ class FrameReader:
         "_own_total",
         "_region",
         "_shared",
-        "shared",
         "_whole",
         "frame_size_max",
+        "shared",
     )
 
     def __init__(self, shared: memoryview, frame_size_max: int) -> None:
@@ -201,19 +201,19 @@ class Replies:
 class ClientRequests(Generic[Waiting]):
     """Correlation ids for requests, and whom an answer is for. A broker answers in request order."""
 
-    __slots__ = ("_next", "_waiting")
+    __slots__ = ("_waiting", "next_id")
 
     def __init__(self) -> None:
-        self._next = 0
+        self.next_id = 0
         self._waiting: dict[int, Waiting] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def sent(self, waiting: Waiting) -> int:
-        """The correlation id of the request that `waiting` wants the answer of."""
-        correlation_id = self._next
-        self._next = (correlation_id + 1) & 0x7FFFFFFF
+        """The request with `next_id` was sent, and `waiting` wants its answer."""
+        correlation_id = self.next_id
+        self.next_id = (correlation_id + 1) & 0x7FFFFFFF
         self._waiting[correlation_id] = waiting
         return correlation_id
 
