@@ -10,11 +10,12 @@ import pytest
 
 from odradek.log.checkpoint import CLEANED_UNTIL, read_offsets
 from odradek.log.cleaner import clean
-from odradek.log.cleaning import CLEANED, KeyMapSettings, LastBatch, Order
+from odradek.log.cleaning import KeyMapSettings, LastBatch, Order
 from odradek.log.disk import OsDisk
 from odradek.log.open_files import OpenFiles
 from odradek.log.producers import ProducerStates
 from odradek.log.segment import Segment
+from odradek.log.segments import CLEANED
 from odradek.log.settings import LogSettings
 from odradek.log.txn_index import AbortedTransaction
 from odradek.model.ids import Partition
@@ -87,6 +88,7 @@ def order_like_kafkas(directory: Path, topic: str, now_ms: int) -> Order:
     return Order(
         directory=str(directory),
         base_offsets=tuple(bases),
+        cuts=0,
         first_dirty=cleaned.get(Partition(topic, 0), 0),
         first_uncleanable=bases[-1],
         now_ms=now_ms,

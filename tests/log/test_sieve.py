@@ -34,6 +34,7 @@ def sieve(
     order = Order(
         directory="/orders-0",
         base_offsets=(0, END),
+        cuts=0,
         first_dirty=0,
         first_uncleanable=END,
         now_ms=now_ms,

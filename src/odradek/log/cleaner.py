@@ -16,12 +16,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from odradek.log.cleaned_transactions import CleanedTransactions
-from odradek.log.cleaning import CLEANED, Cleaned, Order, Swap
+from odradek.log.cleaning import Cleaned, Order, Swap
 from odradek.log.compaction import SegmentFiles, grouped
 from odradek.log.disk import Disk
 from odradek.log.key_map import KeyMap, slots_for
 from odradek.log.open_files import OpenFiles
 from odradek.log.segment import INDEX, LOG, TIME_INDEX, Segment
+from odradek.log.segments import CLEANED
 from odradek.log.sieve import Sieve
 from odradek.log.txn_index import AbortedTransaction
 from odradek.model.errors import StorageError
@@ -42,7 +43,7 @@ class _Round:
         self._disk = disk
         self._pay = pay
         self._files = OpenFiles(disk)
-        self._segments = [self._segment(base_offset) for base_offset in order.base_offsets]
+        self._segments = [Segment.existing(self._files, order.directory, base) for base in order.base_offsets]
         self._place = order.directory  # where we are reading, for the message when it is damaged
 
     def run(self) -> Cleaned:
@@ -74,6 +75,8 @@ class _Round:
         key_map = KeyMap(slots, order.key_map.load_factor, order.salt)
         transactions = CleanedTransactions(self._aborted_from(order.first_dirty))
         for segment in self._segments_between(order.first_dirty, order.first_uncleanable):
+            # What it supersedes may be gone before it has its own new file: it must be durable by then.
+            segment.file.sync()
             for header, batch in self._batches(segment, segment.locate(order.first_dirty)):
                 if transactions.may_discard(header, batch) or header.attributes & CONTROL:
                     continue
@@ -136,11 +139,6 @@ class _Round:
             end = position + header.size
         if end != segment.size:
             raise StorageError(f"{segment.path(LOG)}: no batch at byte {end} of {segment.size}")
-
-    def _segment(self, base_offset: int) -> Segment:
-        segment = Segment(self._files, self._order.directory, base_offset, size=0)
-        segment.size = self._size(segment, LOG)
-        return segment
 
     def _size(self, segment: Segment, kind: str) -> int:
         return self._disk.size(segment.path(kind))

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from odradek.log.compaction import Cleanable
+from odradek.log.disk import Disk
+from odradek.log.open_files import OpenFiles
+from odradek.log.segment import Segment
+from odradek.log.segments import CLEANED
 from odradek.log.settings import LogSettings
 
-CLEANED = ".cleaned"
+if TYPE_CHECKING:
+    from odradek.log.log import PartitionLog  # a worker process is not to import it
 
 
 class LastBatch(NamedTuple):
@@ -35,6 +41,7 @@ class Order:
 
     directory: str
     base_offsets: tuple[int, ...]  # of all segments; those from `first_uncleanable` on stay
+    cuts: int  # how often the log had been cut when this was ordered
     first_dirty: int
     first_uncleanable: int
     now_ms: int
@@ -69,3 +76,35 @@ class Cleaned(NamedTuple):
     cleaned_until: int  # the checkpoint's new offset
     keys: int
     tally: Tally
+
+
+def order(log: PartitionLog, found: Cleanable, now_ms: int, salt: bytes, key_map: KeyMapSettings) -> Order:
+    """The order for a round of `log`, of which `found` may be cleaned. One log has one round at a time."""
+    log.segments[-1].txn_index.write_out()  # whoever cleans in another process reads it from the file
+    return Order(
+        directory=log.directory,
+        base_offsets=tuple(segment.base_offset for segment in log.segments),
+        cuts=log.cuts,
+        first_dirty=found.first_dirty,
+        first_uncleanable=found.first_uncleanable,
+        now_ms=now_ms,
+        settings=log.settings,
+        last_batches={
+            each.producer_id: LastBatch(each.last_offset, each.epoch) for each in log.producers.describe()
+        },
+        key_map=key_map,
+        salt=salt,
+    )
+
+
+def finish(log: PartitionLog, disk: Disk, order: Order, cleaned: Cleaned, now_ms: int) -> bool:
+    """Put in place what a round made. False if the log was cut meanwhile: then nothing of it counts."""
+    there = {segment.base_offset: segment for segment in log.segments} if log.cuts == order.cuts else {}
+    fitting = [swap for swap in cleaned.swaps if all(base in there for base in swap.replaced)]
+    # What does not fit goes first: were it still there when a swap is interrupted, that would be undone.
+    for swap in cleaned.swaps:
+        if swap not in fitting:
+            Segment.existing(OpenFiles(disk), log.directory, swap.base_offset, CLEANED).remove()
+    for swap in fitting:
+        log.replace_segments([there[base] for base in swap.replaced], swap.base_offset, now_ms)
+    return log.cuts == order.cuts

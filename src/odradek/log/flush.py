@@ -21,6 +21,7 @@ class Flush(NamedTuple):
     directory: str | None  # has new names in it
     disk: Disk
     cuts: int  # how often the log had been cut when it was begun
+    names: int  # how often names had changed
 
     def run(self) -> None:
         """May run on a thread while the log goes on. One that fails takes the directory offline."""
@@ -33,36 +34,46 @@ class Flush(NamedTuple):
 class Durability:
     """Of one log."""
 
-    __slots__ = ("_cuts", "_directory", "_disk", "_flushed_ms", "_names_changed", "_owed", "recovery_point")
+    __slots__ = (
+        "cuts",
+        "_directory",
+        "_disk",
+        "_flushed_ms",
+        "_names",
+        "_names_flushed",
+        "_owed",
+        "recovery_point",
+    )
 
     def __init__(self, disk: Disk, directory: str, now_ms: int) -> None:
         self.recovery_point = 0  # everything below was synced
         self._disk = disk
         self._directory = directory
         self._flushed_ms = now_ms
-        self._owed: list[DiskFile] = []  # finished since the last flush began
-        self._names_changed = True
-        self._cuts = 0
+        self._owed: list[DiskFile] = []  # finished, and not known to be synced
+        self._names, self._names_flushed = 1, 0  # how often names changed in the directory
+        self.cuts = 0
 
     def owe(self, files: Iterable[DiskFile]) -> None:
         """These are complete; with them, new names came into the directory."""
         self._owed += files
-        self._names_changed = True
+        self._names += 1
 
     def is_due(self, now_ms: int, flush_ms: int) -> bool:
         return now_ms - self._flushed_ms >= flush_ms
 
     def begin(self, log_end: int, active: DiskFile) -> Flush:
         files = (*self._owed, active) if log_end > self.recovery_point else tuple(self._owed)
-        directory = self._directory if self._names_changed else None
-        self._owed, self._names_changed = [], False
-        return Flush(log_end, files, directory, self._disk, self._cuts)
+        directory = self._directory if self._names > self._names_flushed else None
+        return Flush(log_end, files, directory, self._disk, self._names, self.cuts)
 
     def done(self, flush: Flush, now_ms: int) -> None:
         self._flushed_ms = now_ms
-        if flush.cuts == self._cuts:  # else what lies below its offset now may be something else
+        self._owed = [file for file in self._owed if file not in flush.files]
+        self._names_flushed = max(self._names_flushed, flush.names)
+        if flush.cuts == self.cuts:  # else what lies below its offset now may be something else
             self.recovery_point = max(self.recovery_point, flush.offset)
 
     def cut(self, log_end: int) -> None:
         self.recovery_point = min(self.recovery_point, log_end)
-        self._cuts += 1
+        self.cuts += 1

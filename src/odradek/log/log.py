@@ -14,9 +14,10 @@ from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from odradek.log.epochs import LeaderEpochs
+from odradek.log.epochs import NO_EPOCH, LeaderEpochs
 from odradek.log.facts import LogFacts
 from odradek.log.flush import Durability, Flush
+from odradek.log.index import RELATIVE_OFFSET_MAX
 from odradek.log.open_files import OpenFiles
 from odradek.log.producers import CompletedTransaction, ProducerStates
 from odradek.log.recovery import NOTHING_KNOWN, Known, is_orderly, recover
@@ -90,7 +91,6 @@ class PartitionLog:
         self.epochs = LeaderEpochs(files.disk, directory)
         self.producers = ProducerStates()
         self.log_start = self.log_end = self.high_watermark = 0
-        self._disk = files.disk
         self._segments = segments
         self._snapshots = Snapshots(files.disk, directory, ())
         self._durability = Durability(files.disk, directory, now_ms)
@@ -256,7 +256,9 @@ class PartitionLog:
         if active.is_full_for(len(batch), last_offset, self.settings) or self._is_time_to_roll(
             header, now_ms
         ):
-            self._roll_to(base_offset, now_ms)
+            # Where the last segment ends, so that recovery can tell a gap from a loss; unless that is too far.
+            is_near = last_offset - self.log_end <= RELATIVE_OFFSET_MAX
+            self._roll_to(self.log_end if is_near else base_offset, now_ms)
             active = self._segments.active
         active.append(batch, last_offset, header.max_timestamp)
         self.log_end = last_offset + 1
@@ -319,8 +321,9 @@ class PartitionLog:
         return max(self.segments, key=attrgetter("max_timestamp")).find_max_timestamp()
 
     def end_of_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """See `LeaderEpochs.end_of`."""
-        return self.epochs.end_of(leader_epoch, self.log_end)
+        """See `LeaderEpochs.end_of`. None that is asked for ended before the log's start."""
+        epoch, end = self.epochs.end_of(leader_epoch, self.log_end)
+        return epoch, end if epoch == NO_EPOCH else max(end, self.log_start)
 
     @property
     def latest_epoch(self) -> int:
@@ -383,7 +386,7 @@ class PartitionLog:
 
     def advance_log_start(self, offset: int) -> None:
         """Never falls, never passes the high watermark. As follower: where the leader's log starts."""
-        self._start_at(min(offset, self.high_watermark))
+        self.log_start = max(self.log_start, min(offset, self.high_watermark))
 
     def truncate_to(self, offset: int) -> bool:
         """Forget everything from `offset` on; the log may end before it, where a batch did. False if there
@@ -397,7 +400,6 @@ class PartitionLog:
         self.log_end = self._segments.cut_from(offset, self.settings)
         self.epochs.cut_from(self.log_end)
         self._snapshots.remove_above(self.log_end)
-        self._disk.sync_directory(self.directory)  # or a snapshot of what was cut might come back
         self.producers = producers_at(self._snapshots, self.segments, self.log_end)
         self._was_cut()
         return True
@@ -406,16 +408,10 @@ class PartitionLog:
         """Forget everything, and be an empty log that begins at `offset`."""
         self._segments.restart(offset, self.settings)
         self._snapshots.remove(self._snapshots.offsets)
-        self._disk.sync_directory(self.directory)
         self.epochs.clear()
         self.producers = ProducerStates()
         self.log_start = self.log_end = self.high_watermark = offset
         self._was_cut()
-
-    def _start_at(self, offset: int) -> None:
-        if offset > self.log_start:
-            self.log_start = offset
-            self.epochs.cut_before(offset)
 
     def _was_cut(self) -> None:
         self.log_start = min(self.log_start, self.log_end)
@@ -433,7 +429,8 @@ class PartitionLog:
             self.roll(now_ms)
         dropped = self._segments.drop_below(end, now_ms + self.settings.file_delete_delay_ms)
         self._snapshots.remove([segment.base_offset for segment in dropped])
-        self._start_at(self.segments[0].base_offset)
+        self.log_start = max(self.log_start, self.segments[0].base_offset)
+        self.epochs.cut_before(self.segments[0].base_offset)
         return dropped
 
     def replace_segments(self, old: Sequence[Segment], new_base_offset: int, now_ms: int) -> None:
@@ -452,6 +449,11 @@ class PartitionLog:
     def recovery_point(self) -> int:
         """Everything below was synced."""
         return self._durability.recovery_point
+
+    @property
+    def cuts(self) -> int:
+        """How often the log has lost its end: what was made of its files before may not fit them any more."""
+        return self._durability.cuts
 
     @property
     def unflushed(self) -> int:
