@@ -157,6 +157,8 @@ def test_we_retain_what_kafka_retains(
     check_checksum(batch, header)
     assert said_by(header) == VECTORS[compacted].header
     assert list(read_records(batch)) == VECTORS[compacted].records
+    if not left:
+        assert batch == VECTORS[compacted].batch
 
 
 # -- what we write -----------------------------------------------------------------------------------------

@@ -118,15 +118,10 @@ def _snappy_decompress(data: Buffer, size_max: int) -> bytes:
     return b"".join(blocks)
 
 
-_SNAPPY_RATIO_MAX = 32  # a copy of 64 bytes takes at least 3, and a header goes before
-
-
 def _snappy_block(block: memoryview, room: int, size_max: int) -> bytes:
     claimed = snappy.decompress_raw_len(block)
     if claimed > room:
         raise TooLarge(f"expands beyond {size_max} bytes")
-    if claimed > _SNAPPY_RATIO_MAX * len(block):
-        raise EOFError(f"{len(block)} bytes cannot hold {claimed}")
     return bytes(memoryview(snappy.decompress_raw(block)))
 
 

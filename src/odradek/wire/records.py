@@ -120,10 +120,9 @@ def _open(batch: Buffer, at: int, size_max: int) -> tuple[BatchHeader, kernel.Cu
         raise BadBatch(ErrorCode.CORRUPT_MESSAGE, f"no whole batch at byte {at}: {header}")
     if header.record_count < 0 or not 0 <= header.base_offset <= _INT64_MAX - header.last_offset_delta:
         raise BadBatch(ErrorCode.INVALID_RECORD, f"a batch of impossible numbers at byte {at}: {header}")
-    payload = bytes(memoryview(batch)[at + HEADER_SIZE : at + header.size])
     codec = _codec(header)
-    if codec != Codec.NONE and header.record_count:
-        payload = decompress(codec, payload, size_max)
+    packed = memoryview(batch)[at + HEADER_SIZE : at + header.size]
+    payload = decompress(codec, packed, size_max) if header.record_count else bytes(packed)
     return header, kernel.Cursor(payload, header.record_count, header.last_offset_delta)
 
 
