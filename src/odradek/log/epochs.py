@@ -66,15 +66,20 @@ class LeaderEpochs:
             self._keep(kept)
 
     def cut_before(self, log_start: int) -> None:
-        """The log starts here from now on: the epoch that goes on across the new start begins there."""
+        """Forget the epochs that ended by then. The one that goes on across the start is kept as it is, so
+        that nothing is written for a log that only gets shorter."""
         entries = self.entries
-        passed = [each for each in entries if each.start_offset <= log_start]
-        if passed and (len(passed) > 1 or passed[0].start_offset < log_start):
-            self._keep([EpochStart(passed[-1].epoch, log_start), *entries[len(passed) :]])
+        ended = sum(each.start_offset <= log_start for each in entries[1:])
+        if ended:
+            self._keep(entries[ended:])
 
     def clear(self) -> None:
         if self.entries:
             self._keep([])
+
+    def replace(self, entries: list[EpochStart]) -> None:
+        """These are the epochs, whatever the file said."""
+        self._keep(entries)
 
     @property
     def _path(self) -> str:

@@ -21,7 +21,7 @@ class Flush(NamedTuple):
     directory: str | None  # has new names in it
     disk: Disk
     cuts: int  # how often the log had been cut when it was begun
-    names: int  # how often names had changed
+    names: int  # how often names in the directory had changed
 
     def run(self) -> None:
         """May run on a thread while the log goes on. One that fails takes the directory offline."""
@@ -35,13 +35,13 @@ class Durability:
     """Of one log."""
 
     __slots__ = (
-        "cuts",
         "_directory",
         "_disk",
         "_flushed_ms",
         "_names",
         "_names_flushed",
         "_owed",
+        "cuts",
         "recovery_point",
     )
 
@@ -65,7 +65,7 @@ class Durability:
     def begin(self, log_end: int, active: DiskFile) -> Flush:
         files = (*self._owed, active) if log_end > self.recovery_point else tuple(self._owed)
         directory = self._directory if self._names > self._names_flushed else None
-        return Flush(log_end, files, directory, self._disk, self._names, self.cuts)
+        return Flush(log_end, files, directory, self._disk, cuts=self.cuts, names=self._names)
 
     def done(self, flush: Flush, now_ms: int) -> None:
         self._flushed_ms = now_ms

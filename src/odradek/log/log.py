@@ -256,7 +256,7 @@ class PartitionLog:
         if active.is_full_for(len(batch), last_offset, self.settings) or self._is_time_to_roll(
             header, now_ms
         ):
-            # Where the last segment ends, so that recovery can tell a gap from a loss; unless that is too far.
+            # Where the last one ends, so that recovery can tell a gap from a loss; unless that is too far.
             is_near = last_offset - self.log_end <= RELATIVE_OFFSET_MAX
             self._roll_to(self.log_end if is_near else base_offset, now_ms)
             active = self._segments.active
@@ -407,6 +407,7 @@ class PartitionLog:
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Forget everything, and be an empty log that begins at `offset`."""
         self._segments.restart(offset, self.settings)
+        self._durability.owe(())
         self._snapshots.remove(self._snapshots.offsets)
         self.epochs.clear()
         self.producers = ProducerStates()

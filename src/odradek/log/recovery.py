@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from odradek.log.checkpoint import LEADER_EPOCHS
+from odradek.log.checkpoint import EpochStart, Malformed
 from odradek.log.disk import Disk, DiskFile
 from odradek.log.entries import EntryFile
 from odradek.log.epochs import NO_EPOCH, LeaderEpochs
@@ -65,6 +65,7 @@ def recover(disk: Disk, directory: str, settings: LogSettings, known: Known = NO
     return found._replace(lines=(*lines, *found.lines))
 
 
+_STRETCH = 1024 * 1024
 _TRANSITIONAL = (CLEANED, SWAP, DELETED, ".tmp")
 
 
@@ -121,6 +122,7 @@ class _Recovery:
         self._row = Segments.named(files, directory, names)
         self._snapshots = Snapshots(files.disk, directory, names)
         self._epochs = LeaderEpochs(files.disk, directory)
+        self._made_anew: list[EpochStart] | None = None  # epochs, where the file cannot be read
         self._producers = ProducerStates()
         self._end = self._row[0].base_offset if self._row else known.log_start  # of what was read so far
         self._owed: list[DiskFile] = []
@@ -137,11 +139,12 @@ class _Recovery:
 
     def _read_from(self, first: int) -> None:
         """Up to the end of the log, or to where it has to end."""
-        for number, segment in enumerate(self._row[first:], first):
+        following = [*(segment.base_offset for segment in self._row[first + 1 :]), None]
+        for number, (segment, end) in enumerate(zip(self._row[first:], following, strict=True), first):
             if segment.base_offset > self._end and not self._settings.compacted:
                 self._end_before(number, f"offset {self._end} should come first")
                 return
-            why = self._reread(segment)
+            why = self._reread(segment, end)
             if why:
                 self._end_before(number + 1, why)
                 return
@@ -152,7 +155,7 @@ class _Recovery:
             return 0
         following = [segment.base_offset for segment in self._row[1:]]
         for number, (segment, end) in enumerate(zip(self._row, following, strict=False)):
-            if end > self._known.recovery_point:
+            if end >= self._known.recovery_point:  # at it: perhaps finished after the flush, and not synced
                 return number
             what = _strangeness(self._disk, segment, end)
             if what:
@@ -162,11 +165,13 @@ class _Recovery:
 
     def _epochs_are_readable(self) -> bool:
         try:
-            return self._epochs.entries is not None
-        except StorageError as error:
+            if not self._epochs.entries:
+                self._made_anew = []
+        except Malformed as error:
             self._lines.append(f"{error}; made anew from the batches")
-            self._disk.remove(f"{self._directory}/{LEADER_EPOCHS}")
+            self._made_anew = []
             return False
+        return True
 
     def _trust(self, first: int) -> None:
         """Take what lies before the first suspect as it is. No snapshot from behind it counts: it may speak
@@ -176,37 +181,44 @@ class _Recovery:
         self._snapshots.remove([each for each in self._snapshots.offsets if each not in bases])
         self._producers = producers_at(self._snapshots, self._row[:first], self._end)
 
-    def _reread(self, segment: Segment) -> str:
+    def _reread(self, segment: Segment, following: int | None) -> str:
         """Read every batch, and index it anew. Why the log ends in this segment; empty if it need not."""
         if segment.base_offset not in self._snapshots.offsets:
             self._owed.append(self._snapshots.write(segment.base_offset, self._producers))
         segment.begin_anew(self._settings)
-        end, size, why = 0, segment.size, "no whole batch"
+        end, size, why = 0, segment.size, ""
         try:
             for position, header, batch in segment.contents():
+                if self._end == following:
+                    break  # the rest was cut off before the following segment began, but not durably
                 self._check(segment, header, batch)
                 self._take(segment, position, header, batch)
                 end = position + header.size
+            else:
+                why = "no whole batch" if _holds_more_than_zeros(segment, end) else ""
         except ApiError as error:
             why = error.detail
         self._read += end
-        if end < size:
-            segment.end_at(end)
+        segment.end_at(end)
         self._owed += segment.finish()
-        return f"cut at byte {end} of {size}, offset {self._end}: {why}" if end < size else ""
+        if why:
+            self._cut += size - end
+            return f"cut at byte {end} of {size}, offset {self._end}: {why}"
+        return ""
 
     def _check(self, segment: Segment, header: BatchHeader, batch: memoryview) -> None:
         """Base offset and leader epoch lie outside the checksum. What else is known of them is held against
         them: the batch before, and the epochs, which are written down before any batch is."""
-        offset, epoch = header.base_offset, self._epochs.at(header.base_offset)
+        offset, epoch = header.base_offset, header.leader_epoch
         if offset < self._end or header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
             raise _broken(f"base offset {offset} does not follow")
         if offset > self._end and not self._settings.compacted:
             raise _broken(f"base offset {offset} leaves a gap")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
-        if header.leader_epoch != epoch != NO_EPOCH:
-            raise _broken(f"leader epoch {header.leader_epoch} where epoch {epoch} wrote")
+        wrote = self._epochs.at(offset) if self._made_anew is None else _latest(self._made_anew)
+        if epoch < wrote or (self._made_anew is None and epoch != wrote != NO_EPOCH):
+            raise _broken(f"leader epoch {epoch} where epoch {wrote} wrote")
         check_checksum(batch, header)
 
     def _take(self, segment: Segment, position: int, header: BatchHeader, batch: memoryview) -> None:
@@ -214,7 +226,8 @@ class _Recovery:
         if completed is not None and completed.aborted:
             segment.txn_index.add(AbortedTransaction.of(completed))
         segment.note(position, header.size, header.last_offset, header.max_timestamp)
-        self._epochs.begin(header.leader_epoch, header.base_offset)
+        if self._made_anew is not None and header.leader_epoch > _latest(self._made_anew):
+            self._made_anew.append(EpochStart(header.leader_epoch, header.base_offset))
         self._end = header.next_offset
 
     def _end_before(self, number: int, why: str) -> None:
@@ -227,11 +240,28 @@ class _Recovery:
         self._lines.append(f"{self._row[max(number - 1, 0)].path(LOG)}: {why}{also}")
 
     def _settle(self) -> None:
-        self._epochs.cut_from(self._end)
+        if self._made_anew is None:
+            self._epochs.cut_from(self._end)
+        else:  # all at once: half of them would have the next recovery doubt the other half
+            self._epochs.replace(self._made_anew)
         self._owed.append(self._snapshots.write(self._end, self._producers))
         for file in self._owed:
             file.sync()
         self._disk.sync_directory(self._directory)
+
+
+def _holds_more_than_zeros(segment: Segment, position: int) -> bool:
+    """Zeros were reserved, or never reached the disk."""
+    while position < segment.size:
+        stretch = segment.file.read(position, _STRETCH)
+        if stretch.strip(b"\0"):
+            return True
+        position += len(stretch)
+    return False
+
+
+def _latest(epochs: list[EpochStart]) -> int:
+    return epochs[-1].epoch if epochs else NO_EPOCH
 
 
 def _broken(detail: str) -> BadBatch:

@@ -139,10 +139,13 @@ class Segments:
         self.start(base_offset, settings)
 
     def _remove_from(self, count: int) -> None:
-        """The newest first: a crash leaves no hole."""
+        """The newest first, so that a crash leaves no hole; and durably, or what comes back could not be told
+        from what follows the segment that goes on here."""
         self._positions.clear()
         for segment in reversed(self.row[count:]):
             segment.remove()
+        if count < len(self.row):
+            self._files.disk.sync_directory(self._directory)
         self.row = self.row[:count]
 
     def _retire(self, segments: Sequence[Segment], due_ms: int) -> None:
