@@ -1,0 +1,1 @@
+"""The shell: one asyncio loop where everything below meets."""

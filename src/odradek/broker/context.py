@@ -1,0 +1,40 @@
+"""What a handler is given: who asks, and the services of the broker that it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from odradek.broker.parked import Parked
+
+if TYPE_CHECKING:
+    from odradek.broker.services import Services
+    from odradek.net.connection import Connection
+
+Reply = TypeVar("Reply")
+
+
+class RequestContext:
+    """One request's surroundings. A handler that waits may keep it: it outlives the frame."""
+
+    __slots__ = ("client_id", "connection", "services", "version")
+
+    def __init__(
+        self, services: Services, connection: Connection, version: int, client_id: str | None
+    ) -> None:
+        self.services = services
+        self.connection = connection
+        self.version = version
+        self.client_id = client_id
+
+    @property
+    def listener(self) -> str:
+        return self.connection.listener
+
+    def park(
+        self, wait_ms: int, *, ready: Callable[[], Reply | None], at_deadline: Callable[[], Reply]
+    ) -> Parked[Reply]:
+        return Parked(self.services.loop, wait_ms / 1000, ready=ready, at_deadline=at_deadline)
+
+    def close_connection(self, reason: str) -> None:
+        self.connection.close(reason)

@@ -1,0 +1,1 @@
+"""What requests do. A file here mirrors one in `wire/messages/`, which says what they look like."""

@@ -1,0 +1,206 @@
+"""Produce: append, then wait for the acknowledgements asked for.
+
+Every append happens before anything waits, so one connection's requests append in the order they came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from odradek.broker.parked import Parked
+from odradek.broker.partition import ACKS_ALL, ACKS_LEADER, ACKS_NONE
+from odradek.log.log import Origin
+from odradek.model.errors import ApiError, ErrorCode, StorageError
+from odradek.wire.messages.produce import (
+    CurrentLeader,
+    NodeEndpoint,
+    PartitionResponse,
+    ProduceResponse,
+    RecordError,
+    TopicResponse,
+)
+
+if TYPE_CHECKING:
+    from odradek.broker.context import RequestContext
+    from odradek.broker.partition import HostedPartition
+    from odradek.log.log import Appended
+    from odradek.wire.messages.produce import PartitionData, ProduceRequest, TopicData
+
+BY_ID_SINCE = 13
+NO_OFFSET = -1
+
+
+class Append:
+    """One partition's part of a request, and how it went."""
+
+    __slots__ = ("appended", "index", "partition", "refusal")
+
+    def __init__(
+        self,
+        index: int,
+        partition: HostedPartition | None = None,
+        appended: Appended | None = None,
+        refusal: ApiError | None = None,
+    ) -> None:
+        self.index = index
+        self.partition = partition
+        self.appended = appended
+        self.refusal = refusal
+
+    def is_settled(self, acks: int) -> bool:
+        if self.appended is None or self.partition is None:
+            return True
+        try:
+            return self.partition.is_acknowledged(self.appended.last_offset + 1, acks)
+        except ApiError as refusal:
+            self.refuse(refusal)
+            return True
+
+    def refuse(self, refusal: ApiError) -> None:
+        self.appended, self.refusal = None, refusal
+
+
+Appends = list[tuple["TopicData", list[Append]]]
+
+
+def produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse | Parked[ProduceResponse] | None:
+    acks = request.acks
+    if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+        return _refused(request, ApiError(ErrorCode.INVALID_REQUIRED_ACKS))
+    appends: Appends = [
+        (topic, [_append(ctx, topic, data, acks) for data in topic.partition_data])
+        for topic in request.topic_data
+    ]
+    if acks == ACKS_NONE:
+        _unacknowledged(ctx, appends)
+        return None
+    waiting = [each for _, parts in appends for each in parts if not each.is_settled(acks)]
+    if not waiting:
+        return _response(ctx, appends)
+    return _park(ctx, request, appends, waiting)
+
+
+def _append(ctx: RequestContext, topic: TopicData, data: PartitionData, acks: int) -> Append:
+    name = topic.name
+    replicas = ctx.services.replicas
+    records = data.records
+    assert records is None or isinstance(records, memoryview)
+    partition = None
+    try:
+        partition = (
+            replicas.hosted(name, data.index) if name else replicas.hosted_by_id(topic.topic_id, data.index)
+        )
+        if not records:
+            raise ApiError(ErrorCode.INVALID_RECORD, "a produced partition has no records")
+        appended = partition.append(records, acks, Origin.CLIENT)
+    except ApiError as refusal:
+        ctx.services.topic_metrics.produce_failed(name, len(records or b""))
+        return Append(data.index, partition, refusal=refusal)
+    except StorageError as failure:
+        assert partition is not None
+        return Append(data.index, partition, refusal=replicas.failed(partition, failure))
+    ctx.services.topic_metrics.produced(
+        partition.name.topic, appended.last_offset - appended.base_offset + 1, len(records)
+    )
+    return Append(data.index, partition, appended)
+
+
+def _park(
+    ctx: RequestContext, request: ProduceRequest, appends: Appends, waiting: list[Append]
+) -> Parked[ProduceResponse]:
+    acks = request.acks
+
+    def ready() -> ProduceResponse | None:
+        return _response(ctx, appends) if all(each.is_settled(acks) for each in waiting) else None
+
+    def at_deadline() -> ProduceResponse:
+        for each in waiting:
+            if not each.is_settled(acks):
+                each.refuse(ApiError(ErrorCode.REQUEST_TIMED_OUT))
+        return _response(ctx, appends)
+
+    parked = ctx.park(request.timeout_ms, ready=ready, at_deadline=at_deadline)
+    for each in waiting:
+        assert each.partition is not None
+        assert each.appended is not None
+        each.partition.await_acknowledged(each.appended.last_offset + 1, acks, parked)
+    return parked
+
+
+def _unacknowledged(ctx: RequestContext, appends: Appends) -> None:
+    """Nobody reads an answer. A refusal is told the only way there is: the client finds its connection
+    closed, asks for metadata, and comes back to the right broker."""
+    refused = [each for _, parts in appends for each in parts if each.refusal is not None]
+    if refused:
+        ctx.close_connection(f"a produce request without acknowledgements failed: {refused[0].refusal}")
+
+
+def _response(ctx: RequestContext, appends: Appends) -> ProduceResponse:
+    leaders: dict[int, NodeEndpoint] = {}
+    return ProduceResponse(
+        responses=tuple(
+            TopicResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=tuple([_answer(ctx, each, leaders) for each in parts]),
+            )
+            for topic, parts in appends
+        ),
+        node_endpoints=tuple(leaders.values()),
+    )
+
+
+def _answer(ctx: RequestContext, append: Append, leaders: dict[int, NodeEndpoint]) -> PartitionResponse:
+    appended = append.appended
+    if appended is not None:
+        return PartitionResponse(
+            index=append.index,
+            error_code=0,
+            base_offset=appended.base_offset,
+            log_append_time_ms=appended.append_time_ms,
+            log_start_offset=appended.log_start,
+        )
+    assert append.refusal is not None
+    return _refusal(ctx, append, append.refusal, leaders)
+
+
+def _refusal(
+    ctx: RequestContext, append: Append, refusal: ApiError, leaders: dict[int, NodeEndpoint]
+) -> PartitionResponse:
+    leader = CurrentLeader()
+    if append.partition is not None and refusal.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        replica = append.partition.replica
+        leader = CurrentLeader(leader_id=replica.leader_id, leader_epoch=replica.leader_epoch)
+        for broker in ctx.services.metadata.brokers(ctx.listener):
+            if broker.node_id == replica.leader_id:
+                leaders[broker.node_id] = NodeEndpoint(
+                    node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
+                )
+    return PartitionResponse(
+        index=append.index,
+        error_code=refusal.error.code,
+        base_offset=NO_OFFSET,
+        error_message=refusal.detail or None,
+        record_errors=tuple(
+            RecordError(batch_index=index, batch_index_error_message=complaint)
+            for index, complaint in getattr(refusal, "records", ())
+        ),
+        current_leader=leader,
+    )
+
+
+def _refused(request: ProduceRequest, refusal: ApiError) -> ProduceResponse:
+    """Every partition of it, for a reason that lies in the request."""
+    return ProduceResponse(
+        responses=tuple(
+            TopicResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=tuple(
+                    PartitionResponse(index=data.index, error_code=refusal.error.code, base_offset=NO_OFFSET)
+                    for data in topic.partition_data
+                ),
+            )
+            for topic in request.topic_data
+        )
+    )

@@ -1,0 +1,228 @@
+"""Builds one broker from its configuration, starts its parts in order, stops them in reverse.
+
+The only place where everything meets. Constructors do nothing; `start` does, and whatever it has started when
+it fails is stopped again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from odradek.broker import registration
+from odradek.broker.channels import Channels
+from odradek.broker.cluster_store import ClusterStore
+from odradek.broker.configs import Configs
+from odradek.broker.controller import ControllerShell
+from odradek.broker.dispatch import Dispatcher
+from odradek.broker.fetch_sessions import FetchSessions
+from odradek.broker.group_commit import GroupCommit
+from odradek.broker.listeners import listener_settings, server_settings
+from odradek.broker.metadata import Metadata
+from odradek.broker.registry import routes
+from odradek.broker.replicas import Replicas
+from odradek.broker.services import Services
+from odradek.broker.topics import Topics
+from odradek.log.checkpoint import MetaProperties
+from odradek.log.directories import LogDirectories
+from odradek.log.recoveries import recover_logs
+from odradek.model.ids import BrokerId
+from odradek.model.image import ClusterImage
+from odradek.net.server import Server
+from odradek.observe.metrics import RequestMetrics, TopicMetrics
+from odradek.runtime.tasks import Tasks
+from odradek.wire.messages.metadata import ApiVersion
+
+if TYPE_CHECKING:
+    from odradek.broker.partition import HostedPartition
+    from odradek.coordination.store import Session
+    from odradek.log.disk import Disk
+    from odradek.log.recoveries import Outcome, Recovery
+    from odradek.model.config.broker_config import BrokerConfig
+    from odradek.model.errors import StorageError
+    from odradek.model.listeners import Endpoint
+    from odradek.net.port import Address, Network
+    from odradek.runtime.clock import Clock
+    from odradek.runtime.entropy import Entropy
+    from odradek.runtime.workers import Workers
+
+_logger = logging.getLogger("odradek.broker.node")
+
+STOP_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a broker lives in: each a port, real or lying."""
+
+    clock: Clock
+    entropy: Entropy
+    disk: Disk
+    network: Network
+    threads: Workers
+
+
+class NodeFault(Exception):
+    """A bug stopped the node. The message names the task it was met in."""
+
+
+class Node:
+    def __init__(self, config: BrokerConfig, world: World, session: Session) -> None:
+        self._world = world
+        self._session = session
+        self._tasks = Tasks(self._faulted)
+        self._started: list[str] = []
+        self.fault: asyncio.Future[NodeFault] = asyncio.get_running_loop().create_future()
+        self.metadata = Metadata(ClusterImage(cluster_id=""))
+        self.configs = Configs(config, lambda: self.metadata.image)
+        self.directories = LogDirectories(
+            world.disk,
+            config.data_dirs,
+            random_bytes=world.entropy.random_bytes,
+            on_failure=lambda directory, lost: self.replicas.went_offline(directory, lost),
+            delete_delay_ms=config.integer("log.segment.delete.delay.ms"),
+        )
+        self.id = config.broker_id
+
+    # -- start -------------------------------------------------------------------------------------------
+
+    async def start(self) -> list[Address]:
+        """Where it listens, once clients are served."""
+        config = self.configs.broker
+        await registration.make_paths(self._session)
+        claimed = self.directories.claim()
+        self._started.append("directories")
+        cluster_id = await registration.cluster_id(self._session, self._world.entropy.random_bytes)
+        self.id = await self._own_id(claimed)
+        self.directories.sign(MetaProperties(self.id, cluster_id))
+        self.metadata.swap(replace(self.metadata.image, cluster_id=cluster_id))
+        await self._open_logs()
+        self._build(cluster_id)
+        addresses = self._listen()
+        self.services.broker_epoch = await registration.register(
+            self._session,
+            self.id,
+            _advertised(config, addresses),
+            config.optional_string("broker.rack"),
+            self._world.clock.wall_ms(),
+        )
+        self.controller.start()
+        await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
+        return list(addresses.values())
+
+    async def _own_id(self, claimed: MetaProperties) -> BrokerId:
+        config = self.configs.broker
+        if config.broker_id >= 0:
+            return config.broker_id
+        if claimed.broker_id is not None:
+            return BrokerId(claimed.broker_id)
+        return await registration.next_broker_id(self._session, config.integer("reserved.broker.max.id"))
+
+    async def _open_logs(self) -> None:
+        recoveries = self.directories.recoveries(self.configs.log_settings)
+        outcomes = await self._recover(recoveries)
+        self.directories.open_logs(self.configs.log_settings, outcomes, self._world.clock.wall_ms())
+
+    async def _recover(self, recoveries: list[Recovery]) -> list[Outcome]:
+        if not recoveries:
+            return []
+        _logger.info("the last stop was no clean one: recovering %d logs", len(recoveries))
+        return await self._world.threads.start(recover_logs, self._world.disk, recoveries)
+
+    def _build(self, cluster_id: str) -> None:
+        world, config = self._world, self.configs.broker
+        commits = GroupCommit(self._tasks, world.threads.start, self._log_failed)
+        self.replicas = Replicas(
+            self.id,
+            world.clock,
+            self.metadata,
+            commits,
+            settings_of=self.configs.log_settings,
+            isr_min_of=lambda topic: self.configs.topic(topic).integer("min.insync.replicas"),
+            lag_ms_max=config.integer("replica.lag.time.max.ms"),
+            propose_isr=self._propose_isr,
+        )
+        self.replicas.directories = self.directories
+        self.configs.on_topic(self.replicas.reconfigure)
+        self.controller = ControllerShell(
+            self.id,
+            ClusterStore(self._session, cluster_id, world.clock.wall_ms),
+            Channels(lambda: self.services),
+            self._tasks,
+            lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
+        )
+        table = routes()
+        self.services = Services(
+            node_id=self.id,
+            broker_epoch=-1,
+            loop=asyncio.get_running_loop(),
+            clock=world.clock,
+            tasks=self._tasks,
+            configs=self.configs,
+            metadata=self.metadata,
+            replicas=self.replicas,
+            controller=self.controller,
+            topics=Topics(self._session, self.metadata, self.configs, world.entropy),
+            fetch_sessions=FetchSessions(
+                world.entropy, config.integer("max.incremental.fetch.session.cache.slots")
+            ),
+            request_metrics=RequestMetrics(),
+            topic_metrics=TopicMetrics(),
+            api_versions=tuple(
+                ApiVersion(api_key=key, min_version=route.oldest_advertised, max_version=route.versions[-1])
+                for key, route in sorted(table.items())
+            ),
+            fetch_bytes_max=config.integer("fetch.max.bytes"),
+            auto_creates_topics=config.boolean("auto.create.topics.enable"),
+            partitions_described_max=config.integer("max.request.partition.size.limit"),
+        )
+        self.dispatcher = Dispatcher(table, self.services)
+
+    def _listen(self) -> dict[str, Address]:
+        config = self.configs.broker
+        self.server = Server(self._world.network, self.dispatcher, server_settings(config))
+        self._started.append("server")
+        return {
+            endpoint.listener: self.server.listen(listener_settings(config, endpoint))
+            for endpoint in config.listening.listeners
+        }
+
+    # -- stop --------------------------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """Take no more requests, answer what waits, make everything durable, and say that it was."""
+        if "server" in self._started:
+            self.server.finish()
+            self.dispatcher.stop()
+            await self.server.stop(STOP_WITHIN_S)
+        await self._tasks.stop()
+        await self._session.close()
+        if "directories" in self._started:
+            self.directories.close(self._world.clock.wall_ms())
+        self._started.clear()
+
+    def _faulted(self, task: str, error: BaseException) -> None:
+        if not self.fault.done():
+            fault = NodeFault(f"{task} failed: {error!r}")
+            fault.__cause__ = error
+            self.fault.set_result(fault)
+
+    def _log_failed(self, partition: HostedPartition, failure: StorageError) -> None:
+        self.replicas.failed(partition, failure)
+
+    def _propose_isr(self, partition: HostedPartition, isr: frozenset[BrokerId]) -> None:
+        """A cluster of one broker has nobody to let in or to put out."""
+        raise AssertionError(f"{partition.name} proposed {sorted(isr)}")
+
+
+def _advertised(config: BrokerConfig, bound: dict[str, Address]) -> list[Endpoint]:
+    """Ports that were picked by the system are known now; a listener on every address goes by the machine's
+    loopback name unless something else is advertised."""
+    return [
+        endpoint._replace(
+            host=endpoint.host or "localhost", port=endpoint.port or bound[endpoint.listener].port
+        )
+        for endpoint in config.listening.advertised
+    ]

@@ -1,0 +1,43 @@
+"""What one broker's handlers may use, in one place; `node.py` puts it together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from odradek.broker.configs import Configs
+    from odradek.broker.controller import ControllerShell
+    from odradek.broker.fetch_sessions import FetchSessions
+    from odradek.broker.metadata import Metadata
+    from odradek.broker.replicas import Replicas
+    from odradek.broker.topics import Topics
+    from odradek.model.ids import BrokerId
+    from odradek.observe.metrics import RequestMetrics, TopicMetrics
+    from odradek.runtime.clock import Clock
+    from odradek.runtime.tasks import Tasks
+    from odradek.wire.messages.metadata import ApiVersion
+
+
+@dataclass(slots=True)
+class Services:
+    node_id: BrokerId
+    broker_epoch: int
+    loop: AbstractEventLoop
+    clock: Clock
+    tasks: Tasks
+    configs: Configs
+    metadata: Metadata
+    replicas: Replicas
+    topics: Topics
+    controller: ControllerShell
+    fetch_sessions: FetchSessions
+    request_metrics: RequestMetrics
+    topic_metrics: TopicMetrics
+    api_versions: tuple[ApiVersion, ...]
+    # What the hot path asks of the configuration, kept at hand and renewed with it.
+    fetch_bytes_max: int
+    auto_creates_topics: bool
+    partitions_described_max: int

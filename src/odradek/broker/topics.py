@@ -1,0 +1,272 @@
+"""Topics come, go and grow: requests become znodes, the controller does the rest, and we wait until it shows.
+
+This runs on the controller's broker only, like Kafka's. What is written is checked here; what follows from it
+(leaders, logs, what clients are told) follows from the store, whoever wrote there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from odradek.broker.cluster_store import assignment
+from odradek.controller.placement import Start, next_start, place
+from odradek.controller.state import NEVER_LED
+from odradek.coordination.store import Create, NodeExists, NoNode, Operation, VersionConflict, Write
+from odradek.coordination.znodes import ConfigZnode, DeleteTopicZnode, TopicZnode
+from odradek.model import topic_names
+from odradek.model.config.setting import ConfigError
+from odradek.model.config.topic_config import TopicConfig
+from odradek.model.errors import ApiError, ErrorCode
+from odradek.model.ids import NO_BROKER, BrokerId, TopicId
+from odradek.model.image import ConfigEntity, PartitionImage, TopicImage
+
+if TYPE_CHECKING:
+    from odradek.broker.configs import Configs
+    from odradek.broker.metadata import Metadata
+    from odradek.coordination.store import Session
+    from odradek.runtime.entropy import Entropy
+
+_logger = logging.getLogger("odradek.broker.topics")
+
+BROKERS_DEFAULT = -1
+AUTO_CREATION_WAIT_S = 5.0
+TOPICS_A_COMMIT_MAX = 200
+
+Assignment = Mapping[int, tuple[BrokerId, ...]]
+
+
+class NewTopic(NamedTuple):
+    """A topic that is asked for. Either `assignment` says who holds it, or the two counts do."""
+
+    name: str
+    partitions: int = BROKERS_DEFAULT
+    copies: int = BROKERS_DEFAULT
+    assignment: Assignment = {}
+    config: Mapping[str, str | None] = {}
+
+
+class Topics:
+    def __init__(self, session: Session, metadata: Metadata, configs: Configs, entropy: Entropy) -> None:
+        self._session = session
+        self._metadata = metadata
+        self._configs = configs
+        self._entropy = entropy
+        self._being_created: set[str] = set()
+
+    # -- planning: what would be made, or why not --------------------------------------------------------
+
+    def plan(self, wanted: NewTopic) -> TopicImage:
+        """The topic as it would be. `ApiError` if it cannot be."""
+        complaint = topic_names.complaint(wanted.name)
+        if complaint is not None:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {complaint}")
+        topics = self._metadata.image.topics
+        if wanted.name in topics:
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{wanted.name}' already exists.")
+        alike = [name for name in topics if topic_names.collide(name, wanted.name)]
+        if alike:
+            raise ApiError(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"Topic '{wanted.name}' collides with existing topics: {', '.join(alike)}",
+            )
+        self._check_config(wanted)
+        assigned = self._given(wanted) if wanted.assignment else self._placed(wanted)
+        id = TopicId(self._entropy.random_bytes(16))
+        return TopicImage(wanted.name, id, {number: _unled(held) for number, held in assigned.items()})
+
+    def plan_growth(
+        self, topic: TopicImage, count: int, added: Sequence[tuple[BrokerId, ...]] | None
+    ) -> TopicImage:
+        """The topic with `count` partitions in all, the new ones held as `added` says or as we choose."""
+        known = len(topic.partitions)
+        if count == known:
+            raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {known} partitions.")
+        if count < known:
+            raise ApiError(
+                ErrorCode.INVALID_PARTITIONS,
+                f"Topic currently has {known} partitions, which is higher than the requested {count}.",
+            )
+        numbers = range(known, count)
+        if added is not None:
+            assigned = self._check_added(numbers, added, len(topic.partitions[0].replicas))
+        else:
+            first = topic.partitions[0].replicas
+            racks = self._racks()
+            assigned = place(racks, numbers, len(first), next_start(list(racks), first[0]))
+        return topic.with_partitions({number: _unled(held) for number, held in assigned.items()})
+
+    # -- doing -------------------------------------------------------------------------------------------
+
+    async def create(self, topics: Sequence[TopicImage], configs: Sequence[Mapping[str, str]]) -> list[bool]:
+        """Write them all; of each, whether it was new."""
+        made: list[bool] = []
+        for at in range(0, len(topics), TOPICS_A_COMMIT_MAX):
+            some = list(zip(topics, configs, strict=True))[at : at + TOPICS_A_COMMIT_MAX]
+            try:
+                await self._session.commit(
+                    *(each for topic, config in some for each in _creation(topic, config))
+                )
+                made += [True] * len(some)
+            except NodeExists:  # of another broker's making, a moment ago: find out which
+                made += [await self._create_one(topic, config) for topic, config in some]
+        return made
+
+    async def create_automatically(self, names: Sequence[str]) -> None:
+        """With the broker's defaults, because a client asked for their metadata. What cannot be made is left
+        out, and the client told so by its absence."""
+        fresh = [name for name in dict.fromkeys(names) if name not in self._being_created]
+        self._being_created.update(fresh)
+        try:
+            planned = []
+            for name in fresh:
+                try:
+                    planned.append(self.plan(NewTopic(name)))
+                except ApiError as refusal:
+                    _logger.warning("topic %s is not created automatically: %s", name, refusal)
+            if planned:
+                await self.create(planned, [{}] * len(planned))
+            await self.until(
+                lambda: all(self.is_ready(topic.name) for topic in planned), AUTO_CREATION_WAIT_S
+            )
+        finally:
+            self._being_created.difference_update(fresh)
+
+    async def request_deletion(self, names: Sequence[str]) -> None:
+        for name in names:
+            try:
+                await self._session.commit(Create(DeleteTopicZnode.path(name)))
+            except NodeExists:
+                continue  # somebody asked before
+
+    async def grow(self, topic: TopicImage) -> None:
+        path = TopicZnode.path(topic.name)
+        try:
+            node = await self._session.get(path)
+            await self._session.commit(Write(path, assignment(topic), node.stat.version))
+        except NoNode:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) from None
+        except VersionConflict:
+            raise ApiError(
+                ErrorCode.REASSIGNMENT_IN_PROGRESS, f"the partitions of {topic.name} are being changed"
+            ) from None
+
+    # -- waiting until it shows --------------------------------------------------------------------------
+
+    def is_ready(self, name: str) -> bool:
+        """Every partition has a leader that clients are told of."""
+        topic = self._metadata.image.topics.get(name)
+        return topic is not None and all(each.has_leader for each in topic.partitions.values())
+
+    async def until(self, shows: Callable[[], bool], wait_s: float) -> bool:
+        """Wait until the metadata shows it; False if that takes too long."""
+        if shows():
+            return True
+        shown = asyncio.Event()
+
+        def look() -> None:
+            if shows():
+                shown.set()
+
+        with self._metadata.watched(look):
+            try:
+                await asyncio.wait_for(shown.wait(), wait_s)
+            except TimeoutError:
+                return False
+        return True
+
+    # -- inside ------------------------------------------------------------------------------------------
+
+    async def _create_one(self, topic: TopicImage, config: Mapping[str, str]) -> bool:
+        try:
+            await self._session.commit(*_creation(topic, config))
+        except NodeExists:
+            return False
+        return True
+
+    def _check_config(self, wanted: NewTopic) -> None:
+        nulls = [key for key, value in wanted.config.items() if value is None]
+        if nulls:
+            raise ApiError(
+                ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}"
+            )
+        try:
+            TopicConfig.check(self._configs.broker, {k: v for k, v in wanted.config.items() if v is not None})
+        except ConfigError as bad:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
+
+    def _placed(self, wanted: NewTopic) -> Assignment:
+        broker = self._configs.broker
+        count = (
+            broker.integer("num.partitions") if wanted.partitions == BROKERS_DEFAULT else wanted.partitions
+        )
+        if count <= 0:
+            raise ApiError(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
+        copies = wanted.copies
+        if copies == BROKERS_DEFAULT:
+            copies = broker.integer("default.replication.factor")
+        racks = self._racks()
+        brokers = max(len(racks), 1)
+        start = Start(self._entropy.below(brokers), self._entropy.below(brokers))
+        return place(racks, range(count), copies, start)
+
+    def _given(self, wanted: NewTopic) -> Assignment:
+        if wanted.partitions != BROKERS_DEFAULT or wanted.copies != BROKERS_DEFAULT:
+            raise ApiError(
+                ErrorCode.INVALID_REQUEST,
+                "Both numPartitions or replicationFactor and replicasAssignments were set. "
+                "Both cannot be used at the same time.",
+            )
+        given = wanted.assignment
+        if sorted(given) != list(range(len(given))):
+            raise ApiError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                "partitions should be a consecutive 0-based integer sequence",
+            )
+        self._check_replicas(given, len(given[0]))
+        return dict(sorted(given.items()))
+
+    def _check_added(self, numbers: range, added: Sequence[tuple[BrokerId, ...]], copies: int) -> Assignment:
+        if len(added) != len(numbers):
+            raise ApiError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Increasing the number of partitions by {len(numbers)} but {len(added)} assignments "
+                "provided.",
+            )
+        assigned = dict(zip(numbers, added, strict=True))
+        self._check_replicas(assigned, copies)
+        return assigned
+
+    def _check_replicas(self, given: Assignment, copies: int) -> None:
+        alive = self._metadata.image.brokers
+        for number, replicas in given.items():
+            if not replicas or len(replicas) != copies or len(set(replicas)) != len(replicas):
+                raise ApiError(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    f"partition {number} has replicas {list(replicas)}: each needs the same number of them, "
+                    "none twice",
+                )
+            unknown = [each for each in replicas if each not in alive]
+            if unknown:
+                raise ApiError(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    f"Unknown broker(s) in replica assignment: {unknown}",
+                )
+
+    def _racks(self) -> dict[BrokerId, str | None]:
+        return {broker.id: broker.rack for broker in self._metadata.image.brokers.values()}
+
+
+def _unled(replicas: tuple[BrokerId, ...]) -> PartitionImage:
+    return PartitionImage(replicas, NO_BROKER, (), NEVER_LED, NEVER_LED)
+
+
+def _creation(topic: TopicImage, config: Mapping[str, str]) -> list[Operation]:
+    """A topic's configuration first: whoever sees the topic must find it."""
+    entity = ConfigEntity.topic(topic.name)
+    return [
+        Create(ConfigZnode.path(entity), ConfigZnode(dict(config)).encode()),
+        Create(TopicZnode.path(topic.name), assignment(topic)),
+    ]
