@@ -168,7 +168,7 @@ BYTES = st.none() | st.binary(max_size=150)
 HEADERS = st.lists(st.tuples(st.text(max_size=5), st.none() | st.binary(max_size=5)), max_size=3).map(tuple)
 CONTENTS = st.lists(st.tuples(st.integers(1, 300), TIMES, BYTES, BYTES, HEADERS), min_size=1, max_size=8)
 Contents: TypeAlias = list[tuple[int, int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]]
-each_kernel = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+each_kernel = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("codec", Codec)
