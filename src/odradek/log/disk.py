@@ -147,7 +147,9 @@ class OsFile:
 
     def truncate(self, size: int) -> None:
         try:
-            os.ftruncate(self._fd, size)
+            # Not for nothing: what was ever cut to nothing, ext4 writes to the disk when it is closed.
+            if os.fstat(self._fd).st_size != size:
+                os.ftruncate(self._fd, size)
         except OSError as error:
             raise _storage_error(self.path, "truncate", error) from error
         self.size = size
