@@ -27,8 +27,11 @@ Refuse = Callable[[object, "ApiError"], object]
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
     0: (3, 13, 0),  # Produce; librdkafka reads from versions 0-2 which codecs we know
     1: (4, 18),  # Fetch
+    2: (0, 11),  # ListOffsets
     3: (0, 13),  # Metadata
     18: (0, 5),  # ApiVersions
+    21: (0, 2),  # DeleteRecords
+    23: (0, 4),  # OffsetForLeaderEpoch
     60: (0, 2),  # DescribeCluster
     75: (0, 0),  # DescribeTopicPartitions
 }
