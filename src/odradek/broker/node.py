@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from odradek.broker import registration
 from odradek.broker.channels import Channels
@@ -36,6 +36,8 @@ from odradek.runtime.tasks import Tasks
 from odradek.wire.messages.metadata import ApiVersion
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from odradek.broker.partition import HostedPartition
     from odradek.coordination.store import Session
     from odradek.log.disk import Disk
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("odradek.broker.node")
 
 STOP_WITHIN_S = 10.0
+
+OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"  # after the data directories are known to be ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,9 @@ class NodeFault(Exception):
 
 
 class Node:
-    def __init__(self, config: BrokerConfig, world: World, session: Session) -> None:
+    def __init__(self, config: BrokerConfig, world: World, open_session: OpenSession) -> None:
         self._world = world
-        self._session = session
+        self._open_session = open_session
         self._tasks = Tasks(self._faulted)
         self._started: list[str] = []
         self.fault: asyncio.Future[NodeFault] = asyncio.get_running_loop().create_future()
@@ -91,9 +95,11 @@ class Node:
     async def start(self) -> list[Address]:
         """Where it listens, once clients are served."""
         config = self.configs.broker
-        await registration.make_paths(self._session)
         claimed = self.directories.claim()
         self._started.append("directories")
+        self._session = await self._open_session()
+        self._started.append("session")
+        await registration.make_paths(self._session)
         cluster_id = await registration.cluster_id(self._session, self._world.entropy.random_bytes)
         self.id = await self._own_id(claimed)
         self.directories.sign(MetaProperties(self.id, cluster_id))
@@ -198,7 +204,8 @@ class Node:
             self.dispatcher.stop()
             await self.server.stop(STOP_WITHIN_S)
         await self._tasks.stop()
-        await self._session.close()
+        if "session" in self._started:
+            await self._session.close()
         if "directories" in self._started:
             self.directories.close(self._world.clock.wall_ms())
         self._started.clear()

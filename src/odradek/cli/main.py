@@ -1,13 +1,43 @@
-"""The verbs and their help."""
+"""The verbs and their help. A verb's file is imported when the verb is used."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
 
 import click
 
 from odradek import __version__
 
+# What each verb does. Its command is the function of its name in the file of its name.
+VERBS: Mapping[str, str] = {
+    "start": "Run a broker.",
+}
 
-@click.group()
+
+class Verbs(click.Group):
+    """Lists verbs without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in VERBS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"odradek.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs)
 @click.version_option(__version__, prog_name="odradek")
 def main() -> None:
     """Apache Kafka's log in Python."""
