@@ -11,6 +11,7 @@ buffers, and may be killed at any moment: the next one removes what it left and 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -28,6 +29,8 @@ from odradek.log.txn_index import AbortedTransaction
 from odradek.model.errors import StorageError
 from odradek.wire.batch import CONTROL, BadBatch, BatchHeader, check_checksum, read_header
 from odradek.wire.records import read_keys
+
+_NO_END = sys.maxsize
 
 Pay: TypeAlias = Callable[[int], None]  # told of every byte read or written; may wait
 
@@ -48,6 +51,7 @@ class _Round:
 
     def run(self) -> Cleaned:
         self._remove_leftovers()
+        self._make_durable()
         try:
             key_map, cleaned_until = self._read_dirty()
             aborted = self._aborted_from(self._segments[0].base_offset)
@@ -65,6 +69,13 @@ class _Round:
             if name.endswith(CLEANED):
                 self._disk.remove(f"{self._order.directory}/{name}")
 
+    def _make_durable(self) -> None:
+        """What lets older records go must outlive them: the newer ones, which get new files later than those
+        they supersede, and the markers by which they count, which may lie as far as in the active segment."""
+        for segment in self._segments_between(self._order.first_dirty, _NO_END):
+            segment.file.sync()
+        self._disk.sync_directory(self._order.directory)
+
     # -- the first pass ------------------------------------------------------------------------------------
 
     def _read_dirty(self) -> tuple[KeyMap, int]:
@@ -75,8 +86,6 @@ class _Round:
         key_map = KeyMap(slots, order.key_map.load_factor, order.salt)
         transactions = CleanedTransactions(self._aborted_from(order.first_dirty))
         for segment in self._segments_between(order.first_dirty, order.first_uncleanable):
-            # What it supersedes may be gone before it has its own new file: it must be durable by then.
-            segment.file.sync()
             for header, batch in self._batches(segment, segment.locate(order.first_dirty)):
                 if transactions.may_discard(header, batch) or header.attributes & CONTROL:
                     continue
@@ -122,7 +131,7 @@ class _Round:
 
     def _segments_between(self, start: int, end: int) -> Iterator[Segment]:
         """Those that hold offsets from `start` up to `end`."""
-        next_bases = [*self._order.base_offsets[1:], self._order.first_uncleanable]
+        next_bases = [*self._order.base_offsets[1:], _NO_END]
         for segment, next_base in zip(self._segments, next_bases, strict=True):
             if segment.base_offset < end and next_base > start:
                 yield segment

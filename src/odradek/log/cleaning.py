@@ -80,6 +80,7 @@ class Cleaned(NamedTuple):
 
 def order(log: PartitionLog, found: Cleanable, now_ms: int, salt: bytes, key_map: KeyMapSettings) -> Order:
     """The order for a round of `log`, of which `found` may be cleaned. One log has one round at a time."""
+    assert found.first_dirty < found.first_uncleanable, "nothing to clean"
     log.segments[-1].txn_index.write_out()  # whoever cleans in another process reads it from the file
     return Order(
         directory=log.directory,
