@@ -292,6 +292,17 @@ def test_a_round_crosses_processes() -> None:
     assert cleaned.tally.records_kept < cleaned.tally.records_read
 
 
+def test_what_a_killed_round_left_is_removed_by_the_next() -> None:
+    """Any of it before a finished segment would have that one's swap undone, were it interrupted."""
+    life = long_life(6)
+    stray = f"{DIRECTORY}/{1:020d}.log.cleaned"
+    life.disk.open(stray, create=True)
+    cleaned = clean(life.ordered(), life.disk, lambda _: None)
+    assert not life.disk.exists(stray)
+    made = [name for name in life.disk.list(DIRECTORY) if name.endswith(".log.cleaned")]
+    assert made == [f"{swap.base_offset:020d}.log.cleaned" for swap in cleaned.swaps]
+
+
 def test_what_retention_took_meanwhile_stays_gone() -> None:
     life = long_life(2)
     ordered = life.ordered()
