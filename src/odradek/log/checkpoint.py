@@ -1,8 +1,7 @@
 """The small text files of a data directory: offsets, leader epochs, and what a directory says of itself.
 
 Every one is written whole (`Disk.replace_file`), so a reader finds the old one or the new one and never half
-of either. A file that is not there holds nothing; one that makes no sense is a `StorageError` that names file
-and line.
+of either. A file that is not there holds nothing; one that makes no sense is `Malformed`, by file and line.
 docs/formats/checkpoints.md shows each of them.
 """
 
@@ -28,6 +27,10 @@ CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
 NO_BROKER_EPOCH = -1
 _VERSION = "0"
+
+
+class Malformed(StorageError):
+    """The disk gave what it had, and that makes no sense."""
 
 
 class ForeignDirectory(Exception):
@@ -174,7 +177,7 @@ def _lines(disk: Disk, path: str) -> list[str] | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise StorageError(f"{path}: no text at byte {error.start}") from None
+        raise Malformed(f"{path}: no text at byte {error.start}") from None
 
 
 def _properties(path: str, lines: list[str], separator: str) -> dict[str, tuple[int, str]]:
@@ -197,5 +200,5 @@ def _number(path: str, line: int, word: str) -> int:
         raise _malformed(path, line, f"number expected, found {word!r}") from None
 
 
-def _malformed(path: str, line: int, what: str) -> StorageError:
-    return StorageError(f"{path}: line {line}: {what}")
+def _malformed(path: str, line: int, what: str) -> Malformed:
+    return Malformed(f"{path}: line {line}: {what}")

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from odradek.log import checkpoint
-from odradek.log.checkpoint import ForeignDirectory, MetaProperties
+from odradek.log.checkpoint import ForeignDirectory, Malformed, MetaProperties
 from odradek.log.disk import Disk, Lock
 from odradek.log.log import PartitionLog
 from odradek.log.log_name import LogName, Standing
@@ -268,7 +268,7 @@ class DataDirectory:
         """A checkpoint that only saves work: without it more is looked at."""
         try:
             return checkpoint.read_offsets(self._disk, self._at(name))
-        except StorageError as error:
+        except Malformed as error:
             _logger.warning("%s; going on without it", error)
             return {}
 

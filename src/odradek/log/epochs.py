@@ -6,6 +6,8 @@ a new epoch is. Read on first use, because a log that only serves consumers neve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from odradek.log.checkpoint import LEADER_EPOCHS, EpochStart, read_epochs, write_epochs
 from odradek.log.disk import Disk
 
@@ -57,7 +59,7 @@ class LeaderEpochs:
 
     def at(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written; NO_EPOCH where that is not known."""
-        return max((each.epoch for each in self.entries if each.start_offset <= offset), default=NO_EPOCH)
+        return epoch_at(self.entries, offset)
 
     def cut_from(self, log_end: int) -> None:
         """The log ends here from now on."""
@@ -78,8 +80,9 @@ class LeaderEpochs:
             self._keep([])
 
     def replace(self, entries: list[EpochStart]) -> None:
-        """These are the epochs, whatever the file said."""
-        self._keep(entries)
+        """These are the epochs, whatever the file says."""
+        if entries != self._entries:
+            self._keep(entries)
 
     @property
     def _path(self) -> str:
@@ -88,3 +91,8 @@ class LeaderEpochs:
     def _keep(self, entries: list[EpochStart]) -> None:
         write_epochs(self._disk, self._path, entries)
         self._entries = entries
+
+
+def epoch_at(entries: Iterable[EpochStart], offset: int) -> int:
+    """The epoch of the last entry that does not begin behind `offset`."""
+    return max((each.epoch for each in entries if each.start_offset <= offset), default=NO_EPOCH)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from odradek.log.checkpoint import EpochStart, Malformed
 from odradek.log.disk import Disk, DiskFile
 from odradek.log.entries import EntryFile
-from odradek.log.epochs import NO_EPOCH, LeaderEpochs
+from odradek.log.epochs import NO_EPOCH, LeaderEpochs, epoch_at
 from odradek.log.index import RELATIVE_OFFSET_MAX
 from odradek.log.open_files import OpenFiles
 from odradek.log.producers import ProducerStates
@@ -24,7 +24,7 @@ from odradek.log.segments import CLEANED, DELETED, SWAP, Segments
 from odradek.log.settings import LogSettings
 from odradek.log.snapshots import Snapshots, producers_at
 from odradek.log.txn_index import AbortedTransaction
-from odradek.model.errors import ApiError, ErrorCode, StorageError
+from odradek.model.errors import ApiError, ErrorCode
 from odradek.wire.batch import BadBatch, BatchHeader, check_checksum
 
 
@@ -122,7 +122,8 @@ class _Recovery:
         self._row = Segments.named(files, directory, names)
         self._snapshots = Snapshots(files.disk, directory, names)
         self._epochs = LeaderEpochs(files.disk, directory)
-        self._made_anew: list[EpochStart] | None = None  # epochs, where the file cannot be read
+        self._told_epochs: list[EpochStart] = []  # by the file
+        self._seen_epochs: list[EpochStart] = []  # of batches of which the file does not tell
         self._producers = ProducerStates()
         self._end = self._row[0].base_offset if self._row else known.log_start  # of what was read so far
         self._owed: list[DiskFile] = []
@@ -165,11 +166,9 @@ class _Recovery:
 
     def _epochs_are_readable(self) -> bool:
         try:
-            if not self._epochs.entries:
-                self._made_anew = []
+            self._told_epochs = self._epochs.entries
         except Malformed as error:
             self._lines.append(f"{error}; made anew from the batches")
-            self._made_anew = []
             return False
         return True
 
@@ -216,9 +215,11 @@ class _Recovery:
             raise _broken(f"base offset {offset} leaves a gap")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
-        wrote = self._epochs.at(offset) if self._made_anew is None else _latest(self._made_anew)
-        if epoch < wrote or (self._made_anew is None and epoch != wrote != NO_EPOCH):
+        wrote = epoch_at(self._told_epochs, offset)
+        if wrote not in (NO_EPOCH, epoch) or epoch < _latest(self._seen_epochs):
             raise _broken(f"leader epoch {epoch} where epoch {wrote} wrote")
+        if wrote == NO_EPOCH and self._told_epochs and epoch >= self._told_epochs[0].epoch:
+            raise _broken(f"leader epoch {epoch} before it began")
         check_checksum(batch, header)
 
     def _take(self, segment: Segment, position: int, header: BatchHeader, batch: memoryview) -> None:
@@ -226,8 +227,9 @@ class _Recovery:
         if completed is not None and completed.aborted:
             segment.txn_index.add(AbortedTransaction.of(completed))
         segment.note(position, header.size, header.last_offset, header.max_timestamp)
-        if self._made_anew is not None and header.leader_epoch > _latest(self._made_anew):
-            self._made_anew.append(EpochStart(header.leader_epoch, header.base_offset))
+        epoch, offset = header.leader_epoch, header.base_offset
+        if epoch > _latest(self._seen_epochs) and epoch_at(self._told_epochs, offset) == NO_EPOCH:
+            self._seen_epochs.append(EpochStart(epoch, offset))
         self._end = header.next_offset
 
     def _end_before(self, number: int, why: str) -> None:
@@ -240,10 +242,9 @@ class _Recovery:
         self._lines.append(f"{self._row[max(number - 1, 0)].path(LOG)}: {why}{also}")
 
     def _settle(self) -> None:
-        if self._made_anew is None:
-            self._epochs.cut_from(self._end)
-        else:  # all at once: half of them would have the next recovery doubt the other half
-            self._epochs.replace(self._made_anew)
+        told = [each for each in self._told_epochs if each.start_offset < self._end]
+        # All at once: half of them would have the next recovery doubt the other half.
+        self._epochs.replace([*self._seen_epochs, *told])
         self._owed.append(self._snapshots.write(self._end, self._producers))
         for file in self._owed:
             file.sync()

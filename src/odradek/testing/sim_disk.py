@@ -37,8 +37,10 @@ class SimDisk:
     def __init__(self, random: Random, *, space: int = sys.maxsize) -> None:
         self.space = space
         self.error_rate = 0.0
+        self.flips = True  # whether a crash may leave flipped bits
         self.now_ms = 0  # what files are dated with
         self.broken: set[str] = set()  # paths below which nothing works any more
+        self.deceives = False  # a sync failed: what reads back now may not outlive a crash
         self.counts: Counter[str] = Counter()  # operations by name, the failed ones too
         self._random = random
         self._root = _Folder()
@@ -49,9 +51,9 @@ class SimDisk:
 
     def crash(self) -> None:
         """The power goes and comes back: what is not durable may be gone, and no open file works any more."""
-        self._lives += 1
-        self._locks.clear()
-        self._root.crash(self._random)
+        self.kill()
+        self.deceives = False
+        self._root.crash(self._random, flips=self.flips)
 
     def kill(self) -> None:
         """The process goes, the machine stays: everything written is there, open files and locks are not."""
@@ -232,8 +234,8 @@ class SimFile:
         try:
             self._permit("sync")
         except StorageError:
-            self._distrusted = True
-            self._content.lose(self._disk._random)
+            self._distrusted = self._disk.deceives = True
+            self._content.lose(self._disk._random, flips=self._disk.flips)
             raise
         self._content.sync()
 
@@ -308,14 +310,18 @@ class _Content:
             self._take_changes()
             self._settle()
 
-    def lose(self, random: Random) -> None:
+    def lose(self, random: Random, *, flips: bool) -> None:
         """The disk keeps some of what was changed, and the kernel forgets that there was more."""
         if self._changed_from < _CLEAN:
-            self._durable = self._survivor(random)
+            left = self._survivor(random)
+            if flips and random.random() < 0.2 and len(left) > self._written_from:
+                for _ in range(random.randint(1, 2)):
+                    left[random.randrange(self._written_from, len(left))] ^= 1 << random.randrange(8)
+            self._durable = left
             self._settle()
 
-    def crash(self, random: Random) -> None:
-        self.lose(random)
+    def crash(self, random: Random, *, flips: bool) -> None:
+        self.lose(random, flips=flips)
         self.live = bytearray(self._durable)
 
     def _settle(self) -> None:
@@ -343,9 +349,6 @@ class _Content:
             left = after[: random.randint(min(written_from, len(after)), len(after))]
         else:
             left = self._patchwork(random, before, after)
-        if random.random() < 0.2 and len(left) > written_from:
-            for _ in range(random.randint(1, 2)):
-                left[random.randrange(written_from, len(left))] ^= 1 << random.randrange(8)
         return left
 
     def _patchwork(self, random: Random, before: bytearray, after: bytearray) -> bytearray:
@@ -381,14 +384,14 @@ class _Folder:
         self._durable = dict(self.entries)
         self._since.clear()
 
-    def crash(self, random: Random) -> None:
+    def crash(self, random: Random, *, flips: bool) -> None:
         if self._since:
             for changes in self._since[: random.randint(0, len(self._since))]:
                 _apply(self._durable, changes)
             self._since.clear()
             self.entries = dict(self._durable)
         for each in self.entries.values():
-            each.crash(random)
+            each.crash(random, flips=flips)
 
     def used(self) -> int:
         return sum(
