@@ -1,0 +1,1 @@
+"""The controller the shell runs on until the one in `controller/` is finished."""
