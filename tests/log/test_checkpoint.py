@@ -38,7 +38,9 @@ def test_epochs_come_back_oldest_first(disk: SimDisk) -> None:
     assert checkpoint.read_epochs(disk, "/epochs") == [EpochStart(0, 0), EpochStart(3, 120)]
 
 
-def test_a_file_that_is_not_there_holds_nothing(disk: SimDisk) -> None:
+def test_a_file_that_is_not_there_or_empty_holds_nothing(disk: SimDisk) -> None:
+    disk.replace_file("/empty", b"")
+    assert checkpoint.read_offsets(disk, "/empty") == {}
     assert checkpoint.read_offsets(disk, "/none") == {}
     assert checkpoint.read_epochs(disk, "/none") == []
     assert checkpoint.read_partition_metadata(disk, "/none") is None
@@ -49,7 +51,7 @@ def test_a_file_that_is_not_there_holds_nothing(disk: SimDisk) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (b"", "line 1: version 0 expected"),
+        (b"\n", "line 1: version 0 expected"),
         (b"1\n0\n", "line 1: version 0 expected"),
         (b"0", "line 2: number expected, found ''"),
         (b"0\nmany\n", "line 2: number expected, found 'many'"),

@@ -82,8 +82,8 @@ def write_epochs(disk: Disk, path: str, epochs: Iterable[EpochStart]) -> None:
 def _entries(disk: Disk, path: str, width: int) -> Iterator[tuple[int, list[str]]]:
     """Line number and words of every entry."""
     lines = _lines(disk, path)
-    if lines is None:
-        return
+    if not lines:
+        return  # Kafka makes its files empty on a first start, and writes to them later
     if lines[:1] != [_VERSION]:
         raise _malformed(path, 1, f"version {_VERSION} expected")
     count = _number(path, 2, lines[1] if len(lines) > 1 else "")
