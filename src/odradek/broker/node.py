@@ -116,6 +116,7 @@ class Node:
         )
         self.controller.start()
         await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
+        self.server.open()
         return list(addresses.values())
 
     async def _own_id(self, claimed: MetaProperties) -> BrokerId:
@@ -188,7 +189,8 @@ class Node:
 
     def _listen(self) -> dict[str, Address]:
         config = self.configs.broker
-        self.server = Server(self._world.network, self.dispatcher, server_settings(config))
+        # Clients that wait for us already must not see a cluster that does not know its own topics yet.
+        self.server = Server(self._world.network, self.dispatcher, server_settings(config), is_held=True)
         self._started.append("server")
         return {
             endpoint.listener: self.server.listen(listener_settings(config, endpoint))

@@ -63,13 +63,17 @@ class _Door:
 class Server:
     """Give every request of every connection to one handler. To be made and used on one event loop."""
 
-    def __init__(self, network: Network, handler: Handler, settings: ServerSettings) -> None:
+    def __init__(
+        self, network: Network, handler: Handler, settings: ServerSettings, *, is_held: bool = False
+    ) -> None:
+        """`is_held`: until `open`, whoever connects waits in the backlog."""
         self._network = network
         self._handler = handler
         self._settings = settings
         self._loop = asyncio.get_running_loop()
         self._admission = Admission(settings.limits, self._loop.time())
         self._doors: list[_Door] = []
+        self._is_held = is_held
         self._connections: dict[int, Connection] = {}
         self._past = Traffic()
         self._is_empty = asyncio.Event()
@@ -93,6 +97,11 @@ class Server:
         self._doors.append(_Door(listener.name, listening))
         self._steer()
         return listening.address
+
+    def open(self) -> None:
+        """Let in who has been waiting, and everybody from now on."""
+        self._is_held = False
+        self._steer()
 
     def stop_listening(self, name: str) -> None:
         """Accept no more there; connections that came by it stay."""
@@ -162,7 +171,7 @@ class Server:
         now = self._loop.time()
         for door in self._doors:
             opens_at = self._admission.opens_at(door.name)
-            if (opens_at <= now) is not door.is_open:
+            if (opens_at <= now and not self._is_held) is not door.is_open:
                 door.is_open = not door.is_open
                 if door.is_open:
                     door.listening.resume()

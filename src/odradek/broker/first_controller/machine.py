@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from odradek.broker.first_controller.deletion import begin_deletion, replicas_stopped, resume_deletion
-from odradek.broker.first_controller.effects import Effect, StopReplicas, TellEverybody, TellReplicas, WriteStates
+from odradek.broker.first_controller.effects import (
+    Effect,
+    StopReplicas,
+    TellEverybody,
+    TellReplicas,
+    WriteStates,
+)
 from odradek.broker.first_controller.election import Elected, elect_offline, elect_preferred, elect_without
 from odradek.broker.first_controller.events import (
     BrokersSeen,
