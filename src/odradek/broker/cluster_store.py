@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
-from odradek.broker.first_controller.state import NEVER_LED
+from odradek.controller.state import NEVER_LED
 from odradek.coordination import znodes
 from odradek.coordination.store import (
     Check,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never
 
 from odradek.broker import orders
 from odradek.broker.cluster_store import ClusterStore
-from odradek.broker.first_controller.effects import (
+from odradek.controller.effects import (
     DropDeletionRequests,
     Effect,
     RemoveTopics,
@@ -25,8 +25,8 @@ from odradek.broker.first_controller.effects import (
     WriteAssignments,
     WriteStates,
 )
-from odradek.broker.first_controller.events import BrokersSeen, DeletionWanted, ReplicasStopped, TopicsSeen
-from odradek.broker.first_controller.machine import Controller
+from odradek.controller.events import BrokersSeen, DeletionWanted, ReplicasStopped, TopicsSeen
+from odradek.controller.machine import Controller
 from odradek.coordination.store import SessionExpired, StoreError, VersionConflict
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import BrokerId, Partition

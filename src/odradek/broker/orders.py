@@ -22,7 +22,7 @@ from odradek.wire.messages.cluster import (
 )
 
 if TYPE_CHECKING:
-    from odradek.broker.first_controller.effects import StopReplicas, TellEverybody, TellReplicas
+    from odradek.controller.effects import StopReplicas, TellEverybody, TellReplicas
     from odradek.model.image import ClusterImage, PartitionImage
 
 LEADER_WHILE_DELETED = BrokerId(-2)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from odradek.broker.cluster_store import assignment
 from odradek.controller.placement import Start, next_start, place
-from odradek.broker.first_controller.state import NEVER_LED
+from odradek.controller.state import NEVER_LED
 from odradek.coordination.store import Create, NodeExists, NoNode, Operation, VersionConflict, Write
 from odradek.coordination.znodes import ConfigZnode, DeleteTopicZnode, TopicZnode
 from odradek.model import topic_names

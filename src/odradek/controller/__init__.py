@@ -1,1 +1,1 @@
-"""The cluster's single decision maker: it alone says who leads, who follows, who is in sync."""
+"""The cluster's single decision maker, pure: from what is and what happened to what should be done."""

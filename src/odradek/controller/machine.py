@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from odradek.controller.deletion import begin_deletion, replicas_stopped, resume_deletion
-from odradek.controller.effects import Effect, StopReplicas, TellEverybody, TellReplicas, WriteStates
+from odradek.controller.effects import (
+    Effect,
+    StopReplicas,
+    TellEverybody,
+    TellReplicas,
+    WriteStates,
+)
 from odradek.controller.election import Elected, elect_offline, elect_preferred, elect_without
 from odradek.controller.events import (
     BrokersSeen,

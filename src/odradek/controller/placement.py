@@ -1,89 +1,90 @@
-"""Which brokers get a new partition's replicas: leaders spread evenly, followers shifted, racks apart.
+"""Which brokers hold a new partition: leaders go round, followers are spread, racks are shared out first.
 
-Pure and repeatable: the caller draws `start` and `shift`, so that topics begin at different brokers.
+The first replicas go round the brokers one by one. The others follow at a distance that grows by one each
+time the first have been once around, so that two brokers do not share all their partitions. Where racks are
+known the brokers are lined up rack by rack in turn, and a rack gets a second replica only when every rack has
+one.
+
+Where to start and at which distance are the caller's: random in a cluster, fixed in a test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from itertools import chain, count, zip_longest
+from typing import NamedTuple
 
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import BrokerId
 
-Racks: TypeAlias = Mapping[BrokerId, str | None]  # every live broker, with its rack
+
+class Start(NamedTuple):
+    broker: int  # index of the broker that leads partition 0
+    shift: int  # how far behind a leader its followers begin
 
 
 def place(
-    racks: Racks, numbers: Sequence[int], copies: int, *, start: int, shift: int
+    racks: Mapping[BrokerId, str | None], numbers: range, replication_factor: int, start: Start
 ) -> dict[int, tuple[BrokerId, ...]]:
-    """Replicas for the partitions `numbers`, `copies` of each. Racks count when every broker has one."""
-    if copies <= 0:
+    """The replicas of each partition; `ApiError` where brokers are too few or only some have racks."""
+    if replication_factor <= 0:
         raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0.")
-    if copies > len(racks):
+    if replication_factor > len(racks):
         raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Unable to replicate the partition {copies} time(s): The target replication factor of {copies} "
-            f"cannot be reached because only {len(racks)} broker(s) are registered.",
+            f"Replication factor: {replication_factor} larger than available brokers: {len(racks)}.",
         )
-    by_rack = _by_rack(racks)
-    ring = _alternating(by_rack) if by_rack else sorted(racks)
-    rack_of: Racks = racks if by_rack else dict.fromkeys(racks)
-    count = len(ring)
-    first_number = numbers[0] if numbers else 0
-    return {
-        number: tuple(
-            _replicas(
-                ring,
-                rack_of,
-                copies,
-                (number + start) % count,
-                shift + number // count - first_number // count,
-            )
+    told = [rack for rack in racks.values() if rack is not None]
+    if told and len(told) < len(racks):
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Not all brokers have rack information for replica rack aware assignment.",
         )
-        for number in numbers
-    }
+    line = _rack_by_rack(racks) if told else sorted(racks)
+    rack_of = {broker: racks[broker] if told else str(broker) for broker in line}
+    apart = len(set(told)) if told else 1
+    shift = start.shift
+    placed = {}
+    for number in numbers:
+        if number > 0 and number % len(line) == 0:
+            shift += 1
+        first = (number + start.broker) % len(line)
+        placed[number] = _one_partition(line, rack_of, first, shift * apart, replication_factor)
+    return placed
 
 
-def _replicas(
-    ring: Sequence[BrokerId], racks: Racks, copies: int, leader_at: int, shift: int
-) -> Iterator[BrokerId]:
-    """The leader, then brokers further along the ring: of racks that have none yet, while there are such."""
-    leader = ring[leader_at]
-    yield leader
-    # With the shift, partitions that share a leader do not all share their followers.
-    others = [
-        ring[(leader_at + 1 + (shift + step) % (len(ring) - 1)) % len(ring)] for step in range(len(ring) - 1)
-    ]
-    used_racks = {racks[leader]}
-    chosen = 1
-    while chosen < copies:
-        fresh = [each for each in others if racks[each] is None or racks[each] not in used_racks]
-        if not fresh:  # every rack has one: begin a second round
-            used_racks.clear()
-            continue
-        used_racks.add(racks[fresh[0]])
-        others.remove(fresh[0])
-        yield fresh[0]
-        chosen += 1
+def next_start(brokers: Sequence[BrokerId], leader_of_partition_0: BrokerId) -> Start:
+    """Where to go on when a topic gets more partitions: as if they had been placed at once."""
+    index = next((at for at, broker in enumerate(sorted(brokers)) if broker >= leader_of_partition_0), 0)
+    return Start(index, index)
 
 
-def _by_rack(racks: Racks) -> dict[str, list[BrokerId]]:
-    """Brokers by rack; nothing if one has none, because then racks tell nothing."""
-    found: dict[str, list[BrokerId]] = {}
-    for broker, rack in sorted(racks.items()):
-        if rack is None:
-            return {}
-        found.setdefault(rack, []).append(broker)
-    return found
+def _one_partition(
+    line: Sequence[BrokerId],
+    rack_of: Mapping[BrokerId, str | None],
+    first: int,
+    shift: int,
+    replication_factor: int,
+) -> tuple[BrokerId, ...]:
+    chosen = [line[first]]
+    racks_used = {rack_of[line[first]]}
+    rack_count = len(set(rack_of.values()))
+    for step in count():
+        if len(chosen) == replication_factor:
+            return tuple(chosen)
+        distance = 1 + (shift + step) % (len(line) - 1)
+        broker = line[(first + distance) % len(line)]
+        every_rack_has_one = len(racks_used) == rack_count
+        if broker not in chosen and (every_rack_has_one or rack_of[broker] not in racks_used):
+            chosen.append(broker)
+            racks_used.add(rack_of[broker])
+    raise AssertionError("there are as many brokers as replicas, so the steps come to all of them")
 
 
-def _alternating(by_rack: Mapping[str, Sequence[BrokerId]]) -> list[BrokerId]:
-    """One of each rack in turn, so that neighbours on the ring are racks apart."""
-    longest = max(map(len, by_rack.values()))
-    return [
-        by_rack[rack][turn]
-        for turn in range(longest)
-        for rack in sorted(by_rack)
-        if turn < len(by_rack[rack])
-    ]
+def _rack_by_rack(racks: Mapping[BrokerId, str | None]) -> list[BrokerId]:
+    """The first of each rack, then the second of each, and so on."""
+    by_rack: dict[str, list[BrokerId]] = {}
+    for broker in sorted(racks):
+        by_rack.setdefault(racks[broker] or "", []).append(broker)
+    rounds = zip_longest(*(by_rack[rack] for rack in sorted(by_rack)))
+    return [broker for broker in chain.from_iterable(rounds) if broker is not None]

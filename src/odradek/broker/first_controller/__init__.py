@@ -1,1 +1,0 @@
-"""The controller the shell runs on until the one in `controller/` is finished."""
