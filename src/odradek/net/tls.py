@@ -260,7 +260,7 @@ def _openssl_name(cipher: str) -> str:
 
 # -- names -------------------------------------------------------------------------------------------------
 
-_ATTRIBUTES = {
+_KEYWORDS = {
     "commonName": "CN",
     "localityName": "L",
     "stateOrProvinceName": "ST",
@@ -271,6 +271,19 @@ _ATTRIBUTES = {
     "domainComponent": "DC",
     "userId": "UID",
 }
+# What has no keyword in RFC 2253 is written by number, and its value as the bytes of its encoding. `ssl` does
+# not tell which string type a certificate chose; here are the ones that certificates are made with.
+_NUMBERS = {
+    "emailAddress": ("1.2.840.113549.1.9.1", 0x16),
+    "serialNumber": ("2.5.4.5", 0x13),
+    "surname": ("2.5.4.4", 0x0C),
+    "title": ("2.5.4.12", 0x0C),
+    "givenName": ("2.5.4.42", 0x0C),
+    "initials": ("2.5.4.43", 0x0C),
+    "generationQualifier": ("2.5.4.44", 0x0C),
+    "dnQualifier": ("2.5.4.46", 0x13),
+    "pseudonym": ("2.5.4.65", 0x0C),
+}
 
 
 def distinguished_name(subject: Subject) -> str:
@@ -279,11 +292,22 @@ def distinguished_name(subject: Subject) -> str:
 
 
 def _attribute(name: str, value: str) -> str:
-    return f"{_ATTRIBUTES.get(name, name)}={_escaped(value)}"
+    if name not in _NUMBERS:
+        return f"{_KEYWORDS.get(name, name)}={_escaped(value)}"
+    number, string_type = _NUMBERS[name]
+    encoded = value.encode()
+    return f"{number}=#{(bytes([string_type]) + _der_size(len(encoded)) + encoded).hex()}"
+
+
+def _der_size(size: int) -> bytes:
+    if size < 0x80:
+        return bytes([size])
+    digits = size.to_bytes((size.bit_length() + 7) // 8)
+    return bytes([0x80 | len(digits)]) + digits
 
 
 def _escaped(value: str) -> str:
-    escaped = "".join(f"\\{each}" if each in ',+"\\<>;' else each for each in value)
+    escaped = "".join(f"\\{each}" if each in ',+"\\<>;=' else each for each in value)
     if escaped.startswith(("#", " ")):
         escaped = "\\" + escaped
     if escaped.endswith(" ") and len(value) > 1:

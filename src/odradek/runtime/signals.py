@@ -12,8 +12,8 @@ STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 @contextmanager
 def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While inside, the first signal calls `stop` on the running loop. From then on the system ends the process
-    at a signal, even if the loop hangs."""
+    """While inside, the first signal calls `stop` on the running loop. From then on the system ends the
+    process at a signal, even if the loop hangs."""
     loop = asyncio.get_running_loop()
 
     def received() -> None:
