@@ -215,10 +215,11 @@ class _Recovery:
             raise _broken(f"base offset {offset} leaves a gap")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
-        wrote = epoch_at(self._told_epochs, offset)
+        wrote = epoch_at(self._told_epochs, header.last_offset)
         if wrote not in (NO_EPOCH, epoch) or epoch < _latest(self._seen_epochs):
             raise _broken(f"leader epoch {epoch} where epoch {wrote} wrote")
-        if wrote == NO_EPOCH and self._told_epochs and epoch >= self._told_epochs[0].epoch:
+        begins_later = wrote == NO_EPOCH and self._told_epochs and epoch >= self._told_epochs[0].epoch
+        if begins_later or epoch_at(self._told_epochs, offset) != wrote:
             raise _broken(f"leader epoch {epoch} before it began")
         check_checksum(batch, header)
 

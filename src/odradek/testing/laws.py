@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from odradek.log.disk import Disk
 from odradek.log.log import PartitionLog, ReadUpTo
-from odradek.log.producers import CompletedTransaction, ProducerStates
+from odradek.log.producers import CompletedTransaction, ProducerDescription, ProducerStates
 from odradek.log.segment import LOG, Segment
 from odradek.log.txn_index import AbortedTransaction
 from odradek.wire.batch import NO_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader, read_header, split
@@ -55,7 +55,7 @@ class History:
 
     def cut(self, offset: int) -> None:
         self.log = [batch for batch in self.log if batch.header.next_offset <= offset]
-        self.flushed_until = min(self.flushed_until, offset)
+        self.flushed_until = min(self.flushed_until, offset, self.end)
 
 
 class Found(NamedTuple):
@@ -81,6 +81,10 @@ class LogEvidence:
     def records(self) -> Iterator[Record]:
         for each in self.found:
             yield from read_records(each.data)
+
+    def unless_gone(self, offset: int) -> int:
+        """What retention took may be known or not: all of it counts as one."""
+        return offset if offset < 0 else max(offset, self.first_offset)
 
     def scans(self) -> list[tuple[ProducerStates, list[CompletedTransaction]]]:
         """The producers and the decided transactions, as all batches from the first one tell them, and as
@@ -193,32 +197,49 @@ class IndexesAgreeWithTheLog:
 
 
 class ProducersAreWhatAFullScanFinds:
+    """What all batches tell is known, or at least what those tell that are left."""
+
     def complaints(self, evidence: LogEvidence) -> Iterator[str]:
         (everything, _), (left, _) = evidence.scans()
-        ever = {each.producer_id: each for each in everything.describe()}
-        still = {each.producer_id: each for each in left.describe()}
-        known = {each.producer_id: each for each in evidence.log.producers.describe()}
+        ever, still = _described(everything, evidence), _described(left, evidence)
+        known = _described(evidence.log.producers, evidence)
         for producer_id, actual in known.items():
-            if actual not in (ever.get(producer_id), still.get(producer_id)):
-                yield f"{actual} should be {ever.get(producer_id)}"
+            full, least = ever.get(producer_id, _UNKNOWN), still.get(producer_id, _UNKNOWN)
+            if any(is_ not in possible for is_, *possible in zip(actual, full, least, strict=True)):
+                yield f"{actual} should be {full}"
         for producer_id in still.keys() - known.keys():
             yield f"{still[producer_id]} is forgotten"
-        opened = evidence.log.producers.first_open_offset
-        if opened not in (everything.first_open_offset, left.first_open_offset):
-            yield f"the first open transaction begins at {opened}, not {everything.first_open_offset}"
+
+
+_UNKNOWN = ProducerDescription(*[-1] * 7)
+
+
+def _described(producers: ProducerStates, evidence: LogEvidence) -> dict[int, ProducerDescription]:
+    return {
+        each.producer_id: each._replace(
+            transaction_first_offset=evidence.unless_gone(each.transaction_first_offset)
+        )
+        for each in producers.describe()
+    }
 
 
 class AbortedTransactionsAreWhatAFullScanFinds:
+    """Of one whose data is gone nothing need be known, nor that it once held others back."""
+
     def complaints(self, evidence: LogEvidence) -> Iterator[str]:
-        (_, everything), (_, left) = evidence.scans()
-        expected = [AbortedTransaction.of(each) for each in everything if each.aborted]
-        expected = [each for each in expected if each.last_offset >= evidence.first_offset]
-        possible = {*expected, *(AbortedTransaction.of(each) for each in left if each.aborted)}
-        found = [aborted for segment in evidence.log.segments for aborted in segment.txn_index.ending_from(0)]
-        if [each.last_offset for each in found] != [each.last_offset for each in expected]:
-            yield f"aborted are {found}, a scan finds {expected}"
-        if not possible.issuperset(found):
-            yield f"aborted are {found}, a scan finds {sorted(possible)}"
+        by_marker = {
+            aborted.last_offset: aborted
+            for segment in evidence.log.segments
+            for aborted in segment.txn_index.ending_from(0)
+        }
+        for expected in (AbortedTransaction.of(each) for each in evidence.scans()[0][1] if each.aborted):
+            found = by_marker.pop(expected.last_offset, None)
+            if found and expected.last_stable_offset < evidence.first_offset:
+                found = found._replace(last_stable_offset=expected.last_stable_offset)
+            if found != expected and expected.first_offset >= evidence.first_offset:
+                yield f"{found} should be {expected}"
+        if by_marker:
+            yield f"{by_marker} never happened"
 
 
 class TimeLookupsAreWhatAFullScanFinds:
