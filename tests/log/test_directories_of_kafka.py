@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import shutil
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from tests.compatibility.consumed import ByTopic, read, told
 
 from odradek.log.checkpoint import HIGH_WATERMARKS, LEADER_EPOCHS, RECOVERY_POINTS, read_epochs, read_offsets
 from odradek.log.directories import LogDirectories
@@ -20,8 +18,6 @@ from odradek.log.producers import ProducerStates
 from odradek.log.recoveries import recover_logs
 from odradek.log.settings import LogSettings
 from odradek.model.ids import Partition
-from odradek.wire.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, split
-from odradek.wire.records import read_records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kafka-directory"
 TOPICS = ("plain", "codecs", "append-time", "transactions", "compacted", "compacted-gzip")
@@ -37,26 +33,10 @@ SETTINGS = {
 }
 
 
-class Consumed(NamedTuple):
-    """A record as Kafka's consumer told of it, or as we read it."""
-
-    offset: int
-    epoch: int
-    timestamp: int
-    timestamp_type: str
-    key: str | None
-    value: str | None
-    headers: list[list[str | None]]
-
-
 @pytest.fixture(scope="module")
-def consumed() -> dict[tuple[str, str], list[Consumed]]:
-    """By topic and isolation level."""
-    found: defaultdict[tuple[str, str], list[Consumed]] = defaultdict(list)
+def consumed() -> ByTopic:
     with gzip.open(GOLDEN / "consumed.jsonl.gz", "rt") as lines:
-        for line in map(json.loads, lines):
-            found[line.pop("topic"), line.pop("isolation")].append(Consumed(**line))
-    return found
+        return told(lines)
 
 
 @pytest.fixture(scope="module", params=["after a clean stop", "after a crash"])
@@ -94,7 +74,7 @@ def log_of(directories: LogDirectories, topic: str) -> PartitionLog:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_it_reads_as_kafkas_consumer_read_it(
-    directories: LogDirectories, consumed: dict[tuple[str, str], list[Consumed]], topic: str
+    directories: LogDirectories, consumed: ByTopic, topic: str
 ) -> None:
     log = log_of(directories, topic)
     assert list(read(log, ReadUpTo.LOG_END)) == consumed[topic, "read_uncommitted"]
@@ -140,31 +120,3 @@ def test_the_undecided_transaction_is_still_open(directories: LogDirectories) ->
     log = log_of(directories, "transactions")
     assert log.last_stable_offset == log.producers.first_open_offset
     assert log.last_stable_offset < log.log_end
-
-
-def read(log: PartitionLog, up_to: ReadUpTo, *, with_markers: bool = False) -> Iterator[Consumed]:
-    """As a consumer does: fetch by fetch, aborted data left out where only committed data is asked for."""
-    offset = log.log_start
-    while (answer := log.read(offset, 1000, up_to)).slice is not None:
-        found = answer.slice
-        data = found.file.read(found.position, found.size)
-        for at, header in split(data):
-            offset = header.next_offset
-            aborted = header.attributes & TRANSACTIONAL and any(
-                each.producer_id == header.producer_id
-                and each.first_offset <= header.base_offset < each.last_offset
-                for each in answer.aborted
-            )
-            if aborted or (header.attributes & CONTROL and not with_markers):
-                continue
-            kind = "LogAppendTime" if header.attributes & LOG_APPEND_TIME else "CreateTime"
-            for record in read_records(data, at):
-                key, value = text(record.key), text(record.value)
-                headers = [[name, text(content)] for name, content in record.headers]
-                yield Consumed(
-                    record.offset, header.leader_epoch, record.timestamp, kind, key, value, headers
-                )
-
-
-def text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode()

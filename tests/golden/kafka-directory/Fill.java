@@ -2,7 +2,7 @@
 //   Fill <bootstrap> create            makes the topics
 //   Fill <bootstrap> produce <round>   rounds 0 to 3: the same producers again, with other records
 //   Fill <bootstrap> commit            offsets of a group, by its member and in transactions
-//   Fill <bootstrap> consume           every record of every topic, one JSON object a line
+//   Fill <bootstrap> consume TOPIC...  every record of these topics, one JSON object a line
 // Everything but timestamps and producer ids follows from the round's number.
 
 import java.nio.charset.StandardCharsets;
@@ -37,9 +37,9 @@ public class Fill {
             case "create" -> create();
             case "produce" -> produce(Integer.parseInt(arguments[2]));
             case "consume" -> {
-                for (String topic : TOPICS) {
-                    consume(topic, "read_uncommitted");
-                    consume(topic, "read_committed");
+                for (int i = 2; i < arguments.length; i++) {
+                    consume(arguments[i], "read_uncommitted");
+                    consume(arguments[i], "read_committed");
                 }
             }
             case "commit" -> commit();

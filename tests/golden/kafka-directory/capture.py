@@ -44,7 +44,7 @@ def capture(jars: str, home: Path) -> None:
     with start_kafka(jars, home, settings=OFF, znodes=led_in(5)) as kafka:
         fill(kafka, "produce", "3")
         with gzip.open(HERE / "consumed.jsonl.gz", "wt") as consumed:
-            consumed.write(fill(kafka, "consume"))
+            consumed.write(fill(kafka, "consume", *TOPICS))
         fill(kafka, "commit")
     keep(home / "broker-0", HERE / "data", (*TOPICS, *INTERNAL))
 
