@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from odradek.broker.chores import in_slices
 from odradek.broker.clean_apart import clean_apart
+from odradek.broker.serving import Served, blaming, serving
 from odradek.log import cleaning
 from odradek.log.cleaning import Cleaned, KeyMapSettings, Order
 from odradek.log.compaction import Cleanable, cleanable, filthiest
@@ -24,7 +25,6 @@ from odradek.runtime.workers import Busy, ProcessDied
 if TYPE_CHECKING:
     from odradek.broker.configs import Configs
     from odradek.log.directories import LogDirectories
-    from odradek.log.directory import DataDirectory
     from odradek.log.disk import Disk
     from odradek.log.log import PartitionLog
     from odradek.log.settings import LogSettings
@@ -36,18 +36,6 @@ _logger = logging.getLogger("odradek.broker.compaction")
 
 _STILL_WANTED_EVERY_S = 1.0
 _SALT_SIZE = 16
-
-
-class Served(NamedTuple):
-    """A log, and where it is served from."""
-
-    directory: DataDirectory
-    partition: Partition
-    log: PartitionLog
-
-    @property
-    def is_still(self) -> bool:
-        return self.directory.logs.get(self.partition) is self.log
 
 
 class LastRound(NamedTuple):
@@ -77,7 +65,7 @@ class Compaction:
         self._random_bytes = random_bytes
         self._in_progress: set[Partition] = set()
         self.uncleanable: dict[Partition, PartitionLog] = {}
-        self.on_replaced: Callable[[PartitionLog], None] = lambda _: None  # files wait for their removal
+        self.on_replaced: Callable[[Served], None] = lambda _: None  # files wait for their removal
         self.last_round: LastRound | None = None
         self.looked_ms = clock.wall_ms()  # when it was last looked what there is to clean
         self.dirtiest_ratio = 0.0  # of what was seen then
@@ -111,9 +99,7 @@ class Compaction:
         self.looked_ms = self._clock.wall_ms()
         self.dirtiest_ratio = max((each.dirty_ratio for each, _ in found.values()), default=0.0)
         self.overdue_ms_max = max((each.overdue_ms for each, _ in found.values()), default=0)
-        free = {
-            each: what for each, what in found.items() if each.is_still and self.is_free(each.partition)
-        }
+        free = {each: what for each, what in found.items() if each.is_still and self.is_free(each.partition)}
         served = filthiest(free)
         return None if served is None else (served, free[served][0])
 
@@ -138,25 +124,25 @@ class Compaction:
     async def _round(self, served: Served, found: Cleanable) -> bool:
         """False: this cleaner should rest before it looks again."""
         began = self._clock.monotonic()
-        broker = self._configs.broker
-        size = broker.integer("log.cleaner.dedupe.buffer.size") // max(self.cleaners, 1)
-        key_map = KeyMapSettings(size)
-        order = cleaning.order(
-            served.log, found, self._clock.wall_ms(), self._random_bytes(_SALT_SIZE), key_map
-        )
-        try:
-            cleaned = await self._carried_out(served, order)
-        except (ProcessDied, Busy) as interrupted:
-            _logger.warning("%s is not compacted for now, and will be tried again: %s", served.partition, interrupted)
-            return False
-        except (StorageError, FileNotFoundError) as damage:
-            if served.is_still:
-                self._give_up(served, damage)
-            return True
-        if cleaned is not None:
-            with blaming(self._directories, served.log):
+        with blaming(self._directories, served.log):
+            order = self._order(served.log, found)
+            cleaned = None
+            try:
+                cleaned = await self._carried_out(served, order)
+            except (ProcessDied, Busy) as interrupted:
+                _logger.warning("%s is compacted later: %s", served.partition, interrupted)
+                return False
+            except (StorageError, FileNotFoundError) as damage:
+                if served.is_still:
+                    self._give_up(served, damage)
+            if cleaned is not None:
                 self._finish(served, order, cleaned, self._clock.monotonic() - began)
         return True
+
+    def _order(self, log: PartitionLog, found: Cleanable) -> Order:
+        size = self._configs.broker.integer("log.cleaner.dedupe.buffer.size") // max(self.cleaners, 1)
+        salt = self._random_bytes(_SALT_SIZE)
+        return cleaning.order(log, found, self._clock.wall_ms(), salt, KeyMapSettings(size))
 
     async def _carried_out(self, served: Served, order: Order) -> Cleaned | None:
         """None if nobody wants it any more: the log was deleted, moved, or is to be compacted no longer."""
@@ -177,7 +163,7 @@ class Compaction:
             _logger.info("%s was cut while it was compacted; it will be compacted anew", partition)
             return
         directory.note_cleaned(partition, cleaned.cleaned_until)
-        self.on_replaced(log)
+        self.on_replaced(served)
         tally = cleaned.tally
         slots = order.key_map.size // SLOT_SIZE
         self.last_round = LastRound(
@@ -194,16 +180,7 @@ class Compaction:
     def _give_up(self, served: Served, damage: Exception) -> None:
         self.uncleanable[served.partition] = served.log
         _logger.error(
-            "%s cannot be compacted and will only grow: %s. Its records are still served. Repair the file, or "
-            "let another replica take over and delete this one; compaction is tried again after a restart",
+            "%s cannot be compacted and will only grow; its records are still served: %s. Repair the file or "
+            "have another replica take its place; compaction is tried again when the broker starts anew",
             *(served.partition, damage),
         )
-
-
-def serving(directories: LogDirectories) -> Iterator[Served]:
-    """Every log that serves when its turn comes; logs may come and go between two of them."""
-    for directory in directories.online:
-        for partition, log in list(directory.logs.items()):
-            served = Served(directory, partition, log)
-            if served.is_still:
-                yield served
