@@ -13,7 +13,7 @@ from odradek.testing.sim_disk import SimDisk
 from odradek.wire.batch import read_header, split
 
 BASE = 100
-SETTINGS = LogSettings(index_interval_bytes=200, segment_bytes=1 << 20)
+SETTINGS = LogSettings(index_interval_bytes=200, segment_bytes=1 << 20, segment_index_bytes=4096)
 
 
 @pytest.fixture
@@ -215,8 +215,9 @@ def test_opening_reads_only_what_follows_the_last_index_entry(
 
 
 def test_active_indexes_look_preallocated_until_the_segment_is_finished(
-    segment: Segment, disk: SimDisk
+    files: OpenFiles, directory: str, disk: SimDisk
 ) -> None:
+    segment = Segment.create(files, directory, 0, LogSettings())
     assert disk.size(segment.path(INDEX)) == 10_485_760
     assert disk.size(segment.path(TIME_INDEX)) == 10_485_756
     segment.finish()

@@ -115,13 +115,14 @@ class PartitionLog:
         `recovery.recover`, which may as well have run before, in another process. `jitter` in [0, 1) is this
         log's share of segment.jitter.ms."""
         load = partial(cls._load, files, directory, settings, now_ms=now_ms, known=known, jitter=jitter)
-        if clean and is_orderly(files.disk.list(directory)):
+        names = files.disk.list(directory)
+        if clean and is_orderly(names):
             try:
-                return load()
+                return load(names)
             except BrokenEnd:
                 pass  # not so clean after all
         recover(files.disk, directory, settings, known)
-        return load()
+        return load(files.disk.list(directory))
 
     @classmethod
     def _load(
@@ -129,13 +130,13 @@ class PartitionLog:
         files: OpenFiles,
         directory: str,
         settings: LogSettings,
+        names: Sequence[str],
         *,
         now_ms: int,
         known: Known,
         jitter: float,
     ) -> PartitionLog:
         """What a clean stop or a recovery left."""
-        names = files.disk.list(directory)
         row = Segments.named(files, directory, names)
         if not row:
             row.append(Segment.create(files, directory, known.log_start, settings))

@@ -45,7 +45,7 @@ class Segments:
     def position(self, offset: int) -> tuple[Segment, int]:
         """Where the batch that holds `offset` begins, or the next one, or the next one will."""
         found = self._positions.get(offset)
-        if found is None or found[1] == found[0].size:
+        if found is None or (found[1] == found[0].size and found[0] is not self.active):
             found = self._search(offset)
             self._remember(offset, found)
         return found
