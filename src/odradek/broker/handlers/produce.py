@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from odradek.broker.parked import Parked
 from odradek.broker.partition import ACKS_ALL, ACKS_LEADER, ACKS_NONE
 from odradek.log.log import Origin
+from odradek.log.validate import RecordsRefused
 from odradek.model.errors import ApiError, ErrorCode, StorageError
 from odradek.wire.messages.produce import (
     CurrentLeader,
@@ -182,8 +183,8 @@ def _refusal(
         base_offset=NO_OFFSET,
         error_message=refusal.detail or None,
         record_errors=tuple(
-            RecordError(batch_index=index, batch_index_error_message=complaint)
-            for index, complaint in getattr(refusal, "records", ())
+            RecordError(batch_index=each.batch_index, batch_index_error_message=each.reason)
+            for each in (refusal.records if isinstance(refusal, RecordsRefused) else ())
         ),
         current_leader=leader,
     )
