@@ -63,6 +63,7 @@ class ProducerDescription(NamedTuple):
     last_timestamp: int
     coordinator_epoch: int
     transaction_first_offset: int
+    last_offset_delta: int = 0  # how many more records its last batch had than one
 
 
 # A batch in the window: first and last sequence, first and last offset, timestamp. A plain tuple, because
@@ -246,6 +247,7 @@ class ProducerStates:
                 producer.last_timestamp,
                 producer.coordinator_epoch,
                 producer.transaction_first_offset,
+                written[3] - written[2] if written else 0,
             )
 
     # -- snapshots ---------------------------------------------------------------------------------------
