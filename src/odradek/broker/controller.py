@@ -197,7 +197,7 @@ class ControllerShell:
                 case WriteStates(states):
                     await self._store.write_states(self._fence, image.controller_epoch, states)
                 case WriteAssignments(topics):
-                    await self._store.write_assignments(self._fence, [image.topics[name] for name in topics])
+                    await self._store.write_assignments(self._fence, topics)
                 case RemoveTopics(topics) | DropDeletionRequests(topics):
                     await self._store.remove_topics(self._fence, topics)
                 case TellReplicas():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from odradek.model.ids import NO_BROKER, NO_TOPIC_ID, BrokerId, Partition, TopicId
+from odradek.model.ids import NO_TOPIC_ID, BrokerId, Partition, TopicId
 from odradek.wire.messages.cluster import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from odradek.controller.effects import StopReplicas, TellEverybody, TellReplicas
     from odradek.model.image import ClusterImage, PartitionImage
 
-LEADER_WHILE_DELETED = BrokerId(-2)
-EPOCH_WHILE_DELETED = -2
 INCREMENTAL, FULL = 1, 2
 
 
@@ -36,10 +34,11 @@ def leader_and_isr(image: ClusterImage, controller: BrokerId, order: TellReplica
             topic_name=name,
             topic_id=_topic_id(image, name),
             partition_states=tuple(
-                _replica_state(image, partition, is_new=partition in order.new) for partition in partitions
+                _replica_state(image, each, order.states[each], is_new=each in order.new)
+                for each in partitions
             ),
         )
-        for name, partitions in _by_topic(order.partitions)
+        for name, partitions in _by_topic(order.states)
     ]
     return LeaderAndIsrRequest(
         controller_id=controller,
@@ -47,16 +46,14 @@ def leader_and_isr(image: ClusterImage, controller: BrokerId, order: TellReplica
         broker_epoch=image.brokers[order.broker].epoch,
         type=FULL if order.full else INCREMENTAL,
         topic_states=tuple(topics),
-        live_leaders=_live_leaders(image, order.partitions),
+        live_leaders=_live_leaders(image, order.states.values()),
     )
 
 
 def update_metadata(
     image: ClusterImage, controller: BrokerId, broker: BrokerId, order: TellEverybody
 ) -> UpdateMetadataRequest:
-    told = [(each, _state(image, each)) for each in order.partitions]
-    gone = [(each, _state(image, each)._replace(leader=LEADER_WHILE_DELETED)) for each in order.deleted]
-    states = dict([*told, *gone])
+    states = order.states
     return UpdateMetadataRequest(
         controller_id=controller,
         controller_epoch=image.controller_epoch,
@@ -97,21 +94,20 @@ def stop_replica(image: ClusterImage, controller: BrokerId, order: StopReplicas)
                 partition_states=tuple(
                     StopReplicaPartitionState(
                         partition_index=each.number,
-                        leader_epoch=(
-                            EPOCH_WHILE_DELETED if order.delete else _state(image, each).leader_epoch
-                        ),
+                        leader_epoch=order.epochs[each],
                         delete_partition=order.delete,
                     )
                     for each in partitions
                 ),
             )
-            for name, partitions in _by_topic(order.partitions)
+            for name, partitions in _by_topic(order.epochs)
         ),
     )
 
 
-def _replica_state(image: ClusterImage, partition: Partition, *, is_new: bool) -> LeaderAndIsrPartitionState:
-    state = _state(image, partition)
+def _replica_state(
+    image: ClusterImage, partition: Partition, state: PartitionImage, *, is_new: bool
+) -> LeaderAndIsrPartitionState:
     return LeaderAndIsrPartitionState(
         partition_index=partition.number,
         controller_epoch=image.controller_epoch,
@@ -128,9 +124,9 @@ def _replica_state(image: ClusterImage, partition: Partition, *, is_new: bool) -
 
 
 def _live_leaders(
-    image: ClusterImage, partitions: Collection[Partition]
+    image: ClusterImage, states: Iterable[PartitionImage]
 ) -> tuple[LeaderAndIsrLiveLeader, ...]:
-    leaders = {_state(image, partition).leader for partition in partitions} - {NO_BROKER}
+    leaders = {state.leader for state in states}
     return tuple(
         LeaderAndIsrLiveLeader(broker_id=broker.id, host_name=endpoint.host, port=endpoint.port)
         for broker in image.brokers.values()
@@ -156,12 +152,6 @@ def _live_brokers(image: ClusterImage) -> tuple[UpdateMetadataBroker, ...]:
         )
         for broker in image.brokers.values()
     )
-
-
-def _state(image: ClusterImage, partition: Partition) -> PartitionImage:
-    state = image.partition(partition)
-    assert state is not None, f"{partition} is not known"
-    return state
 
 
 def _topic_id(image: ClusterImage, topic: str) -> TopicId:

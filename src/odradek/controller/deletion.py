@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from odradek.controller.effects import (
+    EPOCH_WHILE_DELETED,
+    LEADER_WHILE_DELETED,
     DropDeletionRequests,
     Effect,
     RemoveTopics,
@@ -16,6 +18,7 @@ from odradek.controller.effects import (
 )
 from odradek.controller.state import ControllerState, by_broker, partitions_of, replicas_of
 from odradek.model.ids import BrokerId, Partition
+from odradek.model.image import PartitionImage
 
 
 def begin_deletion(state: ControllerState, topics: frozenset[str]) -> list[Effect]:
@@ -27,9 +30,10 @@ def begin_deletion(state: ControllerState, topics: frozenset[str]) -> list[Effec
     state.deleting |= fresh
     for name in fresh:
         state.stopped[name] = set()
-    going = frozenset(_partitions(state, fresh))
-    effects.append(TellEverybody(state.live, frozenset(), deleted=going))
-    return effects + _stop(state, going) + _finish(state, fresh)
+    going = _partitions(state, fresh)
+    forgotten = {each: known._replace(leader=LEADER_WHILE_DELETED) for each, known in going.items()}
+    effects.append(TellEverybody(state.live, forgotten))
+    return effects + _stop(state, state.live, going) + _finish(state, fresh)
 
 
 def replicas_stopped(
@@ -45,18 +49,26 @@ def replicas_stopped(
 
 def resume_deletion(state: ControllerState, came: Set[BrokerId]) -> list[Effect]:
     """These brokers are back: what they still hold of deleted topics goes."""
-    going = frozenset(
-        partition
-        for partition in _partitions(state, state.deleting)
-        if any((broker, partition.number) not in state.stopped[partition.topic] for broker in came)
-    )
-    return [each for each in _stop(state, going) if isinstance(each, StopReplicas) and each.broker in came]
+    return _stop(state, came, _partitions(state, state.deleting))
 
 
-def _stop(state: ControllerState, going: frozenset[Partition]) -> list[Effect]:
+def _stop(
+    state: ControllerState, brokers: Iterable[BrokerId], going: dict[Partition, PartitionImage]
+) -> list[Effect]:
+    held = [
+        (
+            partition,
+            [
+                broker
+                for broker in known.replicas
+                if (broker, partition.number) not in state.stopped[partition.topic]
+            ],
+        )
+        for partition, known in going.items()
+    ]
     return [
-        StopReplicas(broker, theirs, delete=True)
-        for broker, theirs in sorted(by_broker(going, state.image).items())
+        StopReplicas(broker, dict.fromkeys(theirs, EPOCH_WHILE_DELETED), delete=True)
+        for broker, theirs in by_broker(held, brokers).items()
     ]
 
 
@@ -74,5 +86,9 @@ def _finish(state: ControllerState, topics: Iterable[str]) -> list[Effect]:
     return [RemoveTopics(done)]
 
 
-def _partitions(state: ControllerState, topics: Iterable[str]) -> Iterable[Partition]:
-    return (partition for name in topics for partition, _ in partitions_of(state.image.topics[name]))
+def _partitions(state: ControllerState, topics: Iterable[str]) -> dict[Partition, PartitionImage]:
+    return {
+        partition: known
+        for name in sorted(topics)
+        for partition, known in partitions_of(state.image.topics[name])
+    }

@@ -1,7 +1,8 @@
 """All the controller can ask for: write znodes, tell brokers.
 
 Effects are carried out in their order, and a write that the fence refuses ends the controllership: what comes
-after it does not happen. So brokers are only ever told what is written.
+after it does not happen. So brokers are only ever told what is written. What is told stands in the effect, as
+it was decided: later decisions of the same moment come with effects of their own.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from odradek.model.ids import BrokerId, Partition
-from odradek.model.image import PartitionImage
+from odradek.model.image import PartitionImage, TopicImage
+
+States: TypeAlias = Mapping[Partition, PartitionImage]
+
+LEADER_WHILE_DELETED = BrokerId(-2)  # in metadata: the topic is going, forget it
+EPOCH_WHILE_DELETED = -2  # of a replica to stop: in whatever epoch it is
 
 
 @dataclass(frozen=True, slots=True)
 class WriteStates:
     """Partition states, each of the epoch before; a state of epoch 0 is new."""
 
-    states: Mapping[Partition, PartitionImage]
+    states: States
 
 
 @dataclass(frozen=True, slots=True)
 class WriteAssignments:
-    """Topics whose replicas changed, as they are now in the state."""
+    """Topics whose replicas changed."""
 
-    topics: frozenset[str]
+    topics: tuple[TopicImage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +50,11 @@ class DropDeletionRequests:
 
 @dataclass(frozen=True, slots=True)
 class TellReplicas:
-    """LeaderAndIsr to one broker: lead or follow these, as they are now in the state."""
+    """LeaderAndIsr to one broker: lead or follow these."""
 
     broker: BrokerId
-    partitions: frozenset[Partition]
-    new: frozenset[Partition] = frozenset()
+    states: States
+    new: frozenset[Partition] = frozenset()  # of these, those it does not hold yet
     full: bool = False  # these are all that the broker hosts; whatever else it has is stray
 
 
@@ -57,16 +63,15 @@ class TellEverybody:
     """UpdateMetadata: what clients of these brokers are told of these partitions, and of all brokers."""
 
     brokers: frozenset[BrokerId]
-    partitions: frozenset[Partition]
-    deleted: frozenset[Partition] = frozenset()
+    states: States
 
 
 @dataclass(frozen=True, slots=True)
 class StopReplicas:
-    """StopReplica to one broker."""
+    """StopReplica to one broker: hold these no longer, unless you are beyond this leader epoch."""
 
     broker: BrokerId
-    partitions: frozenset[Partition]
+    epochs: Mapping[Partition, int]
     delete: bool
 
 

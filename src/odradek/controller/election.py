@@ -1,4 +1,7 @@
-"""Who should lead a partition: after a leader is gone, on request, and before a broker leaves."""
+"""Who should lead a partition: after a leader is gone, on request, and before a broker leaves.
+
+Each way of choosing is a function; None means that nobody can be chosen.
+"""
 
 from __future__ import annotations
 
@@ -15,41 +18,43 @@ class Elected(NamedTuple):
 
 
 def elect_offline(
-    replicas: Sequence[BrokerId], isr: Set[BrokerId], live: Set[BrokerId], *, allow_unclean: bool
+    replicas: Sequence[BrokerId], isr: Sequence[BrokerId], live: Set[BrokerId], *, allow_unclean: bool
 ) -> Elected | None:
     """The leader is gone: the first live in-sync replica in assignment order; failing that, any live one if
     allowed."""
-    in_sync = tuple(each for each in replicas if each in isr and each in live)
-    if in_sync:
-        return Elected(in_sync[0], in_sync)
+    elected = elect_from(replicas, isr, live)
+    if elected is not None:
+        return elected._replace(isr=tuple(each for each in isr if each in live))
     alive = tuple(each for each in replicas if each in live)
     if alive and allow_unclean:
         return Elected(alive[0], alive[:1], unclean=True)
     return None
 
 
+def elect_first(replicas: Sequence[BrokerId], live: Set[BrokerId]) -> Elected | None:
+    """Nobody has led yet: all that are live begin in sync."""
+    alive = tuple(each for each in replicas if each in live)
+    return Elected(alive[0], alive) if alive else None
+
+
 def elect_preferred(
     replicas: Sequence[BrokerId], isr: Sequence[BrokerId], live: Set[BrokerId]
 ) -> Elected | None:
     """The first replica of the assignment, if it may lead."""
-    preferred = replicas[0]
-    return Elected(preferred, tuple(isr)) if preferred in isr and preferred in live else None
+    return elect_from(replicas[:1], isr, live)
 
 
-def elect_without(
-    leaving: Set[BrokerId], replicas: Sequence[BrokerId], isr: Sequence[BrokerId], live: Set[BrokerId]
+def elect_staying(
+    replicas: Sequence[BrokerId], isr: Sequence[BrokerId], staying: Set[BrokerId]
 ) -> Elected | None:
-    """These brokers are about to leave: an in-sync replica that stays. None if nobody else can lead."""
-    staying = tuple(each for each in isr if each not in leaving)
-    for each in replicas:
-        if each in staying and each in live:
-            return Elected(each, staying)
-    return None
+    """The leader is about to leave: another in sync that stays. Those that leave are in sync no longer."""
+    elected = elect_from(replicas, isr, staying)
+    return None if elected is None else elected._replace(isr=tuple(each for each in isr if each in staying))
 
 
-def elect_from(target: Sequence[BrokerId], isr: Sequence[BrokerId], live: Set[BrokerId]) -> Elected | None:
-    """A reassignment leaves the leader out: the first of the replicas to be that is live and in sync."""
-    for each in target:
-        if each in isr and each in live:
-            return Elected(each, tuple(isr))
-    return None
+def elect_from(
+    candidates: Sequence[BrokerId], isr: Sequence[BrokerId], live: Set[BrokerId]
+) -> Elected | None:
+    """The first of the candidates that is live and in sync; nothing else changes."""
+    leader = next((each for each in candidates if each in isr and each in live), None)
+    return None if leader is None else Elected(leader, tuple(isr))

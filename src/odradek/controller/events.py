@@ -38,6 +38,13 @@ class ReplicasStopped:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDirFailed:
+    """A broker lost a log directory. It is asked about all it holds; for what was there it will say so."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicasFailed:
     """A broker's disk failed under these; they cannot be led or followed there until it comes back."""
 
@@ -45,4 +52,14 @@ class ReplicasFailed:
     partitions: frozenset[Partition]
 
 
-Event: TypeAlias = BrokersSeen | TopicsSeen | DeletionWanted | ReplicasStopped | ReplicasFailed
+@dataclass(frozen=True, slots=True)
+class BalanceDue:
+    """It is time to give leadership back to the first replicas where too many partitions of a broker are led
+    by others: more than this share of them."""
+
+    imbalance_percentage_max: int
+
+
+Event: TypeAlias = (
+    BrokersSeen | TopicsSeen | DeletionWanted | ReplicasStopped | LogDirFailed | ReplicasFailed | BalanceDue
+)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from odradek.controller.effects import States
 from odradek.model.ids import BrokerId, Partition
 from odradek.model.image import ClusterImage, PartitionImage, TopicImage
 
@@ -30,19 +31,37 @@ class ControllerState:
             return self.live
         return frozenset(each for each in self.live if partition not in self.failed.get(each, ()))
 
+    def can_lead(self, partition: Partition) -> frozenset[BrokerId]:
+        """Those of them that are not about to leave."""
+        return self.can_host(partition) - self.leaving
+
     def partitions(self) -> Iterator[tuple[Partition, PartitionImage]]:
+        """Of all topics that are to stay."""
         for topic in self.image.topics.values():
-            yield from partitions_of(topic)
+            if topic.name not in self.deleting:
+                yield from partitions_of(topic)
 
-    def hosted_by(self, broker: BrokerId) -> frozenset[Partition]:
+    def everything(self) -> States:
+        return {partition: self.told(partition, state) for partition, state in self.partitions()}
+
+    def hosted_by(self, broker: BrokerId) -> States:
         """All that have been led at least once and have a replica there."""
-        return frozenset(
-            partition
+        return {
+            partition: state
             for partition, state in self.partitions()
-            if broker in state.replicas and state.epoch != NEVER_LED and partition.topic not in self.deleting
-        )
+            if broker in state.replicas and state.epoch != NEVER_LED
+        }
 
-    def change(self, states: Mapping[Partition, PartitionImage]) -> None:
+    def find(self, partition: Partition) -> PartitionImage | None:
+        """Of a topic that is to stay."""
+        return None if partition.topic in self.deleting else self.image.partition(partition)
+
+    def told(self, partition: Partition, state: PartitionImage) -> PartitionImage:
+        """As clients are told of it: with the replicas that are down."""
+        up = self.can_host(partition)
+        return state._replace(offline=tuple(each for each in state.replicas if each not in up))
+
+    def change(self, states: States) -> None:
         self.image = self.image.with_partitions(states)
 
 
@@ -57,12 +76,13 @@ def replicas_of(topic: TopicImage) -> Iterator[tuple[BrokerId, int]]:
             yield replica, number
 
 
-def by_broker(partitions: Iterable[Partition], image: ClusterImage) -> dict[BrokerId, frozenset[Partition]]:
-    """Which of these each live broker has a replica of."""
-    found: dict[BrokerId, set[Partition]] = {}
-    for partition in partitions:
-        state = image.partition(partition)
-        for replica in state.replicas if state is not None else ():
-            if replica in image.brokers:
-                found.setdefault(replica, set()).add(partition)
-    return {broker: frozenset(theirs) for broker, theirs in found.items()}
+def by_broker(
+    replicas: Iterable[tuple[Partition, Iterable[BrokerId]]], live: Iterable[BrokerId]
+) -> dict[BrokerId, list[Partition]]:
+    """Which of these partitions each live broker is named for; brokers in order."""
+    found: dict[BrokerId, list[Partition]] = {broker: [] for broker in sorted(live)}
+    for partition, brokers in replicas:
+        for broker in brokers:
+            if broker in found:
+                found[broker].append(partition)
+    return {broker: theirs for broker, theirs in found.items() if theirs}
