@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from odradek.broker.orders import FULL, LEADER_WHILE_DELETED
+from odradek.broker.orders import FULL
+from odradek.controller.effects import LEADER_WHILE_DELETED
 from odradek.model.errors import ApiError, ErrorCode, StorageError
 from odradek.model.ids import BrokerId, Partition, TopicId
 from odradek.model.image import BrokerImage, ClusterImage, PartitionImage, TopicImage
