@@ -142,6 +142,18 @@ def test_operations_of_a_commit_see_those_before_them(stores: Stores) -> None:
     promise(stores, test)
 
 
+def test_one_commit_deletes_a_node_with_all_that_is_below_it(stores: Stores) -> None:
+    async def test(mine: Session, other: Session) -> None:
+        paths = ["/a", "/a/b", "/a/b/1", "/a/b/1/c", "/a/b/2", "/a/b/2/c"]
+        await mine.commit(*(Create(path) for path in paths))
+        await mine.commit(*(Delete(path) for path in reversed(paths)))
+        assert await other.get_many(paths) == [None] * len(paths)
+        await mine.commit(Create("/a"))
+        assert await other.children("/a") == []
+
+    promise(stores, test)
+
+
 def test_commits_are_in_one_order(stores: Stores) -> None:
     """A broker's epoch is the place where its node was created."""
 

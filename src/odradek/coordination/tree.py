@@ -108,11 +108,12 @@ class Tree:
             return
         assert staged.number == self.last_commit + 1, "staged on another tree than this"
         self.last_commit = staged.number
+        gone = [path for path, node in staged.nodes.items() if node is None]
         for path, node in staged.nodes.items():
-            if node is None:
-                self._remove(path)
-            else:
+            if node is not None:
                 self._put(path, node)
+        for path in sorted(gone, reverse=True):  # children before their parents
+            self._remove(path)
 
     def _put(self, path: str, node: TreeNode) -> None:
         if path not in self._nodes:
