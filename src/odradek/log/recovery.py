@@ -80,12 +80,12 @@ def _finish_swaps(files: OpenFiles, directory: str) -> list[str]:
     undecided = min((int(name[:20]) for name in names if name.endswith(CLEANED)), default=None)
     swaps = [name for name in names if name.endswith(SWAP)]
     decided = [name for name in swaps if undecided is None or int(name[:20]) < undecided]
-    lines = []
+    row, lines = Segments.named(files, directory, names), []
     for name in decided:
         if name.endswith(LOG + SWAP):
             new = Segment.existing(files, directory, int(name[:20]), SWAP)
             end = max((header.next_offset for _, header in new.batches()), default=new.base_offset + 1)
-            for old in Segments.named(files, directory, names):
+            for old in row:
                 if new.base_offset <= old.base_offset < end:
                     old.remove()
             lines.append(
@@ -182,7 +182,7 @@ class _Recovery:
 
     def _reread(self, segment: Segment, following: int | None) -> str:
         """Read every batch, and index it anew. Why the log ends in this segment; empty if it need not."""
-        if segment.base_offset not in self._snapshots.offsets:
+        if segment is not self._row[0] and segment.base_offset not in self._snapshots.offsets:
             self._owed.append(self._snapshots.write(segment.base_offset, self._producers))
         segment.begin_anew(self._settings)
         end, size, why = 0, segment.size, ""
@@ -273,13 +273,16 @@ def _broken(detail: str) -> BadBatch:
 def _strangeness(disk: Disk, segment: Segment, end: int) -> str:
     """What does not look right about a segment that was synced, by its indexes and what follows the last
     entry: it should hold whole batches up to offset `end`. Empty if all does."""
-    ascending: tuple[tuple[EntryFile, tuple[int, ...]], ...] = (
+    indexes: tuple[tuple[EntryFile, tuple[int, ...]], ...] = (  # and which of their fields ascend
         (segment.index, (0, 1)),
         (segment.time_index, (0, 1)),
         (segment.txn_index, (3,)),
     )
-    for index, fields in ascending:
-        if index.count and disk.size(index.path) % index.ENTRY.size:
+    for index, fields in indexes:
+        if not disk.exists(index.path):
+            if index is not segment.txn_index:
+                return f"{index.path} is missing"
+        elif disk.size(index.path) % index.ENTRY.size:
             return f"{index.path} has half an entry"
         for field in fields:
             if index.count > 1 and index.entry(index.count - 2)[field] >= index.entry(index.count - 1)[field]:
