@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from odradek.broker.parked import Parked
+from odradek.model.errors import ApiError, ErrorCode
 
 if TYPE_CHECKING:
     from odradek.broker.services import Services
@@ -35,6 +36,10 @@ class RequestContext:
         self, wait_ms: int, *, ready: Callable[[], Reply | None], at_deadline: Callable[[], Reply]
     ) -> Parked[Reply]:
         return Parked(self.services.loop, wait_ms / 1000, ready=ready, at_deadline=at_deadline)
+
+    def require_controller(self) -> None:
+        if not self.services.controller.is_active:
+            raise ApiError(ErrorCode.NOT_CONTROLLER, "This is not the correct controller for this cluster.")
 
     def close_connection(self, reason: str) -> None:
         self.connection.close(reason)

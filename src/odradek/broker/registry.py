@@ -32,6 +32,9 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     18: (0, 5),  # ApiVersions
     21: (0, 2),  # DeleteRecords
     23: (0, 4),  # OffsetForLeaderEpoch
+    19: (0, 7),  # CreateTopics
+    20: (0, 6),  # DeleteTopics
+    37: (0, 3),  # CreatePartitions
     60: (0, 2),  # DescribeCluster
     75: (0, 0),  # DescribeTopicPartitions
 }

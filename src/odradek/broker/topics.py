@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from odradek.broker.cluster_store import assignment
@@ -47,6 +47,29 @@ class NewTopic(NamedTuple):
     assignment: Assignment = {}
     config: Mapping[str, str | None] = {}
 
+    @property
+    def texts(self) -> dict[str, str]:
+        return {key: value for key, value in self.config.items() if value is not None}
+
+
+class NamesTaken:
+    """Which names no new topic can have, asked quickly for thousands."""
+
+    def __init__(self, topics: Iterable[str]) -> None:
+        self._by_metric_name = {topic_names.metric_name(name): name for name in topics}
+
+    def check(self, name: str) -> None:
+        """Topics must differ in the name that metrics use."""
+        like_it = self._by_metric_name.get(topic_names.metric_name(name), name)
+        if like_it != name:
+            raise ApiError(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"Topic '{name}' collides with existing topics: {like_it}",
+            )
+
+    def add(self, name: str) -> None:
+        self._by_metric_name[topic_names.metric_name(name)] = name
+
 
 class Topics:
     def __init__(self, session: Session, metadata: Metadata, configs: Configs, entropy: Entropy) -> None:
@@ -58,43 +81,51 @@ class Topics:
 
     # -- planning: what would be made, or why not --------------------------------------------------------
 
-    def plan(self, wanted: NewTopic) -> TopicImage:
-        """The topic as it would be. `ApiError` if it cannot be."""
-        complaint = topic_names.complaint(wanted.name)
+    def names_taken(self) -> NamesTaken:
+        """For planning one topic or many at once."""
+        return NamesTaken(self._metadata.image.topics)
+
+    def plan(self, wanted: NewTopic, taken: NamesTaken) -> TopicImage:
+        """The topic as it would be. `ApiError` if it cannot be; else its name is taken from now on."""
+        name = wanted.name
+        if name in self._metadata.image.topics:
+            raise already_exists(name)
+        self._check_not_null(wanted)
+        if wanted.assignment:
+            assigned = self._given(wanted)
+        else:
+            assigned = self._placed(wanted)
+        complaint = topic_names.complaint(name)
         if complaint is not None:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {complaint}")
-        topics = self._metadata.image.topics
-        if wanted.name in topics:
-            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{wanted.name}' already exists.")
-        alike = [name for name in topics if topic_names.collide(name, wanted.name)]
-        if alike:
-            raise ApiError(
-                ErrorCode.INVALID_TOPIC_EXCEPTION,
-                f"Topic '{wanted.name}' collides with existing topics: {', '.join(alike)}",
-            )
+        taken.check(name)
+        if wanted.assignment:
+            _check_replicas(assigned)
         self._check_config(wanted)
-        assigned = self._given(wanted) if wanted.assignment else self._placed(wanted)
+        taken.add(name)
         id = TopicId(self._entropy.random_bytes(16))
-        return TopicImage(wanted.name, id, {number: _unled(held) for number, held in assigned.items()})
+        return TopicImage(name, id, {number: _unled(held) for number, held in assigned.items()})
 
     def plan_growth(
         self, topic: TopicImage, count: int, added: Sequence[tuple[BrokerId, ...]] | None
     ) -> TopicImage:
         """The topic with `count` partitions in all, the new ones held as `added` says or as we choose."""
+        if any(each.adding or each.removing for each in topic.partitions.values()):
+            raise _being_reassigned(topic.name)
         known = len(topic.partitions)
         if count == known:
-            raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {known} partitions.")
+            raise _has_already(known)
         if count < known:
             raise ApiError(
                 ErrorCode.INVALID_PARTITIONS,
                 f"Topic currently has {known} partitions, which is higher than the requested {count}.",
             )
         numbers = range(known, count)
+        first = topic.partitions[0].replicas
+        racks = self._racks()
         if added is not None:
-            assigned = self._check_added(numbers, added, len(topic.partitions[0].replicas))
+            assigned = _check_added(numbers, added, len(first), racks)
         else:
-            first = topic.partitions[0].replicas
-            racks = self._racks()
             assigned = place(racks, numbers, len(first), next_start(list(racks), first[0]))
         return topic.with_partitions({number: _unled(held) for number, held in assigned.items()})
 
@@ -120,10 +151,10 @@ class Topics:
         fresh = [name for name in dict.fromkeys(names) if name not in self._being_created]
         self._being_created.update(fresh)
         try:
-            planned = []
+            planned, taken = [], self.names_taken()
             for name in fresh:
                 try:
-                    planned.append(self.plan(NewTopic(name)))
+                    planned.append(self.plan(NewTopic(name), taken))
                 except ApiError as refusal:
                     _logger.warning("topic %s is not created automatically: %s", name, refusal)
             if planned:
@@ -141,17 +172,22 @@ class Topics:
             except NodeExists:
                 continue  # somebody asked before
 
+    async def is_going(self, name: str) -> bool:
+        """Somebody wants it deleted."""
+        return await self._session.get_many([DeleteTopicZnode.path(name)]) != [None]
+
     async def grow(self, topic: TopicImage) -> None:
         path = TopicZnode.path(topic.name)
         try:
             node = await self._session.get(path)
+            written = len(TopicZnode.decode(path, node.data).replicas)
+            if written == len(topic.partitions):
+                raise _has_already(written)
             await self._session.commit(Write(path, assignment(topic), node.stat.version))
         except NoNode:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) from None
         except VersionConflict:
-            raise ApiError(
-                ErrorCode.REASSIGNMENT_IN_PROGRESS, f"the partitions of {topic.name} are being changed"
-            ) from None
+            raise _being_reassigned(topic.name) from None
 
     # -- waiting until it shows --------------------------------------------------------------------------
 
@@ -186,27 +222,28 @@ class Topics:
             return False
         return True
 
-    def _check_config(self, wanted: NewTopic) -> None:
+    def _check_not_null(self, wanted: NewTopic) -> None:
         nulls = [key for key, value in wanted.config.items() if value is None]
         if nulls:
             raise ApiError(
                 ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}"
             )
+
+    def _check_config(self, wanted: NewTopic) -> None:
         try:
-            TopicConfig.check(self._configs.broker, {k: v for k, v in wanted.config.items() if v is not None})
+            TopicConfig.check(self._configs.broker, wanted.texts)
         except ConfigError as bad:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
 
     def _placed(self, wanted: NewTopic) -> Assignment:
         broker = self._configs.broker
-        count = (
-            broker.integer("num.partitions") if wanted.partitions == BROKERS_DEFAULT else wanted.partitions
-        )
-        if count <= 0:
-            raise ApiError(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
-        copies = wanted.copies
+        count, copies = wanted.partitions, wanted.copies
+        if count == BROKERS_DEFAULT:
+            count = broker.integer("num.partitions")
         if copies == BROKERS_DEFAULT:
             copies = broker.integer("default.replication.factor")
+        if count <= 0:
+            raise ApiError(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
         racks = self._racks()
         brokers = max(len(racks), 1)
         start = Start(self._entropy.below(brokers), self._entropy.below(brokers))
@@ -219,44 +256,74 @@ class Topics:
                 "Both numPartitions or replicationFactor and replicasAssignments were set. "
                 "Both cannot be used at the same time.",
             )
-        given = wanted.assignment
-        if sorted(given) != list(range(len(given))):
-            raise ApiError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                "partitions should be a consecutive 0-based integer sequence",
-            )
-        self._check_replicas(given, len(given[0]))
-        return dict(sorted(given.items()))
-
-    def _check_added(self, numbers: range, added: Sequence[tuple[BrokerId, ...]], copies: int) -> Assignment:
-        if len(added) != len(numbers):
-            raise ApiError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"Increasing the number of partitions by {len(numbers)} but {len(added)} assignments "
-                "provided.",
-            )
-        assigned = dict(zip(numbers, added, strict=True))
-        self._check_replicas(assigned, copies)
-        return assigned
-
-    def _check_replicas(self, given: Assignment, copies: int) -> None:
-        alive = self._metadata.image.brokers
-        for number, replicas in given.items():
-            if not replicas or len(replicas) != copies or len(set(replicas)) != len(replicas):
-                raise ApiError(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                    f"partition {number} has replicas {list(replicas)}: each needs the same number of them, "
-                    "none twice",
-                )
-            unknown = [each for each in replicas if each not in alive]
-            if unknown:
-                raise ApiError(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                    f"Unknown broker(s) in replica assignment: {unknown}",
-                )
+        return dict(sorted(wanted.assignment.items()))
 
     def _racks(self) -> dict[BrokerId, str | None]:
         return {broker.id: broker.rack for broker in self._metadata.image.brokers.values()}
+
+
+def already_exists(name: str) -> ApiError:
+    return ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+
+
+def _has_already(count: int) -> ApiError:
+    return ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partitions.")
+
+
+def _being_reassigned(name: str) -> ApiError:
+    return ApiError(
+        ErrorCode.REASSIGNMENT_IN_PROGRESS, f"A partition reassignment is in progress for the topic '{name}'."
+    )
+
+
+def _check_replicas(given: Assignment) -> None:
+    """Of a new topic. A broker that is down may be named: the partition waits for it."""
+    bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    if len({len(replicas) for replicas in given.values()}) > 1:
+        raise ApiError(bad, "All partitions should have the same number of replicas")
+    for number, replicas in given.items():
+        if len(set(replicas)) < len(replicas):
+            raise ApiError(
+                bad, f"Duplicate replica assignment found: partition {number} on brokers {_listed(replicas)}"
+            )
+        if not replicas or min(replicas) < 0:
+            raise ApiError(bad, f"Partition {number} cannot be held by brokers [{_listed(replicas)}]")
+    if sorted(given) != list(range(len(given))):
+        raise ApiError(bad, "partitions should be a consecutive 0-based integer sequence")
+
+
+def _check_added(
+    numbers: range, added: Sequence[tuple[BrokerId, ...]], copies: int, alive: Collection[BrokerId]
+) -> Assignment:
+    bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    if len(added) != len(numbers):
+        raise ApiError(
+            bad,
+            f"Increasing the number of partitions by {len(numbers)} but {len(added)} assignments provided.",
+        )
+    for number, replicas in zip(numbers, added, strict=True):
+        if not replicas:
+            raise ApiError(bad, f"Cannot have replication factor of 0 for partition id {number}.")
+        if len(set(replicas)) < len(replicas):
+            raise ApiError(
+                bad,
+                f"Duplicate brokers not allowed in replica assignment: {_listed(replicas)} for partition id "
+                f"{number}.",
+            )
+        unknown = [each for each in replicas if each not in alive]
+        if unknown:
+            raise ApiError(bad, f"Unknown broker(s) in replica assignment: {_listed(unknown)}.")
+        if len(replicas) != copies:
+            raise ApiError(
+                bad,
+                f"Inconsistent replication factor between partitions, partition 0 has {copies} while "
+                f"partitions [{number}] have replication factors [{len(replicas)}], respectively.",
+            )
+    return dict(zip(numbers, added, strict=True))
+
+
+def _listed(brokers: Iterable[BrokerId]) -> str:
+    return ", ".join(map(str, brokers))
 
 
 def _unled(replicas: tuple[BrokerId, ...]) -> PartitionImage:

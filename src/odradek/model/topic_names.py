@@ -9,6 +9,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
+CLUSTER_METADATA = "__cluster_metadata"  # KRaft's; no topic of ours may be taken for it
 INTERNAL = frozenset((CONSUMER_OFFSETS, TRANSACTION_STATE))
 
 
@@ -23,6 +24,11 @@ def complaint(name: str) -> str | None:
     if not _LEGAL.fullmatch(name):
         return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
     return None
+
+
+def is_internal(name: str) -> bool:
+    """Does the broker keep its own records there?"""
+    return name in INTERNAL
 
 
 def metric_name(name: str) -> str:

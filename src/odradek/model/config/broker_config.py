@@ -103,7 +103,8 @@ class BrokerConfig(TypedValues):
     def synonyms(self, name: str) -> list[Synonym]:
         """Where the value of `name` was looked for and found, the strongest first."""
         names = _SYNONYMS.get(name, (name,))
-        layers = {**self._layers, Source.DEFAULT: {each: BROKER_SETTINGS[each].default for each in names}}
+        defaults = {each: BROKER_SETTINGS[each].default for each in names if each in BROKER_SETTINGS}
+        layers = {**self._layers, Source.DEFAULT: defaults}
         found = [
             Synonym(each, write(layer[each]), source)
             for source, layer in layers.items()
