@@ -12,6 +12,8 @@ from odradek import __version__
 # What each verb does. Its command is the function of its name in the file of its name.
 VERBS: Mapping[str, str] = {
     "start": "Run a broker.",
+    "dump": "Print what the files of a data directory hold.",
+    "topics": "Create, delete, describe or change topics.",
 }
 
 

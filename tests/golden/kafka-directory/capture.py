@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,26 @@ from tests.compatibility.kafka import SMALL_JVM, Kafka, partition_znode, start_k
 COMPACTED = ("compacted", "compacted-gzip")
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 TOPICS = ("plain", "codecs", "append-time", "transactions", *COMPACTED)
+DUMPS = (  # which files, with which flags
+    "plain-0/*.log",
+    "plain-0/*.log --print-data-log",
+    "plain-0/*.log --print-data-log --skip-record-metadata",
+    "plain-0/*00.log --deep-iteration --max-bytes 600",
+    "codecs-0/*.log --deep-iteration",
+    "append-time-0/*.log --deep-iteration",
+    "transactions-0/*.log --print-data-log --max-message-size 1000",
+    "transactions-0/*.log --deep-iteration --skip-record-metadata",
+    "compacted*-0/*.log --print-data-log",
+    "*-0/*.index",
+    "*-0/*.timeindex",
+    "*-0/*.index --index-sanity-check",
+    "*-0/*.timeindex --index-sanity-check",
+    "*-0/*.*index --verify-index-only",
+    "*-0/*.txnindex",
+    "*-0/*.snapshot",
+    "__consumer_offsets-0/*.log --offsets-decoder",
+    "__transaction_state-0/*.log --transaction-log-decoder --skip-record-metadata",
+)
 CHECKPOINT = "cleaner-offset-checkpoint"
 OFF = {"log.cleaner.enable": "false"}
 ON = {"log.cleaner.enable": "true", "log.cleaner.backoff.ms": "50"}
@@ -47,6 +68,20 @@ def capture(jars: str, home: Path) -> None:
             consumed.write(fill(kafka, "consume", *TOPICS))
         fill(kafka, "commit")
     keep(home / "broker-0", HERE / "data", (*TOPICS, *INTERNAL))
+
+
+def dump(jars: str) -> None:
+    """What DumpLogSegments prints of what is there."""
+    with gzip.open(HERE / "dumped.jsonl.gz", "wt") as dumped:
+        for arguments in DUMPS:
+            pattern, *flags = arguments.split()
+            files = sorted(str(path.relative_to(HERE / "data")) for path in (HERE / "data").glob(pattern))
+            command = ["java", *SMALL_JVM, "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8", "-cp", jars]
+            command += ["kafka.tools.DumpLogSegments", *flags, "--files", ",".join(files)]
+            ran = subprocess.run(command, cwd=HERE / "data", check=True, capture_output=True, text=True)
+            err = [line for line in ran.stderr.splitlines() if "log4j" not in line]
+            said = {"flags": flags, "files": files, "out": ran.stdout.splitlines(), "err": err}
+            print(json.dumps(said).replace(str(HERE / "data"), "{data}"), file=dumped)
 
 
 def led_in(epoch: int) -> dict[str, str]:
@@ -89,3 +124,4 @@ def keep(source: Path, target: Path, topics: tuple[str, ...]) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as home:
         capture(sys.argv[1], Path(home))
+    dump(sys.argv[1])
