@@ -12,9 +12,11 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 from tests.compatibility.consumed import ByTopic, read, told
 from tests.compatibility.kafka import SMALL_JVM, compact_json, start_kafka, topic_znodes
 
+from odradek.cli.dump import dump as dump_verb
 from odradek.log.checkpoint import MetaProperties
 from odradek.log.cleaner import clean
 from odradek.log.cleaning import KeyMapSettings, finish, order
@@ -226,6 +228,14 @@ def test_kafka_reads_our_snapshots_and_aborted_transactions(written: Written, du
     assert said.stdout.count("lastStableOffset: ") == sum(path.stat().st_size // 34 for path in aborted) > 0
     snapshots = sum((path.stat().st_size - 10) // 46 for path in written.files("*.snapshot"))
     assert said.stdout.count("coordinatorEpoch: ") == snapshots > 0
+
+
+@pytest.mark.parametrize("pattern", ["*.log", "*.index", "*.timeindex", "*.txnindex", "*.snapshot"])
+def test_odradek_dump_prints_what_kafkas_tool_prints(written: Written, dump: Dump, pattern: str) -> None:
+    files = written.files(pattern)
+    ours = CliRunner().invoke(dump_verb, ["--print-data-log", "--files", ",".join(map(str, files))])
+    assert ours.stdout == dump(files, "--print-data-log").stdout
+    assert ours.exit_code == 0
 
 
 @pytest.fixture(scope="module")
