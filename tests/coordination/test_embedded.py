@@ -126,6 +126,27 @@ def test_a_commit_on_its_way_to_the_disk_is_not_stopped_by_who_waits(tmp_path: P
     asyncio.run(run())
 
 
+def test_a_session_that_ends_while_it_waits_for_its_turn_commits_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async def blocking(write: Callable[[], None]) -> None:
+            await asyncio.sleep(0)
+            write()
+
+        store = EmbeddedStore.open(str(tmp_path / "store"), lambda: 5, blocking)
+        first, second = store.session(), store.session()
+        under_way = asyncio.create_task(first.commit(Create("/a")))
+        waiting = asyncio.create_task(second.commit(Create("/ghost", ephemeral=True)))
+        await asyncio.sleep(0)
+        await second.close()
+        await under_way
+        with pytest.raises(SessionExpired):
+            await waiting
+        assert await first.children("/") == ["a"]
+        store.close()
+
+    asyncio.run(run())
+
+
 def test_a_thousand_topics_are_one_commit(tmp_path: Path) -> None:
     store = opened(tmp_path)
     session = store.session()

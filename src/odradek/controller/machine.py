@@ -162,7 +162,7 @@ class Controller:
             self.state.failed.pop(id, None)
         staying = self.state.live - came
         effects: list[Effect] = [TellEverybody(staying, {})] if staying else []
-        effects += self._lose_replicas(gone)
+        effects += self._lose_replicas(self.state.partitions(), gone)
         if came:
             effects += self._introduce(frozenset(came))
         effects += self._elect_where_needed() + self._finish_moves()
@@ -175,12 +175,14 @@ class Controller:
         told = [TellReplicas(each, self.state.hosted_by(each), full=True) for each in sorted(brokers)]
         return [TellEverybody(brokers, self.state.everything()), *told]
 
-    def _lose_replicas(self, gone: set[BrokerId]) -> list[Effect]:
-        """Brokers are gone: others lead what they led, and they are in sync with nobody."""
+    def _lose_replicas(
+        self, held: Iterable[tuple[Partition, PartitionImage]], gone: set[BrokerId]
+    ) -> list[Effect]:
+        """Brokers hold these no longer: others lead what they led, and they are in sync with nobody."""
         return self._change(
             {
                 partition: after
-                for partition, state in self.state.partitions()
+                for partition, state in held
                 if (state.leader in gone or gone.intersection(state.isr))
                 and (after := self._without(partition, state, gone)) != state
             }
@@ -200,12 +202,7 @@ class Controller:
 
     def _replicas_failed(self, broker: BrokerId, partitions: frozenset[Partition]) -> list[Effect]:
         self.state.failed[broker] = self.state.failed.get(broker, frozenset()) | partitions
-        lost = {}
-        for partition in sorted(partitions):
-            state = self.state.find(partition)
-            if state is not None and (broker == state.leader or broker in state.isr):
-                lost[partition] = self._without(partition, state, {broker})
-        return self._change(lost)
+        return self._lose_replicas(self._found(sorted(partitions)), {broker})
 
     # -- topics --------------------------------------------------------------------------------------------
 
@@ -235,7 +232,7 @@ class Controller:
             for partition, state in self.state.partitions()
             if state.epoch != NEVER_LED
             and state.leader not in self.state.can_host(partition)
-            and (after := self._without(partition, state, {state.leader})) != state
+            and (after := self._without(partition, state, set())) != state
         }
         return self._change(leaderless) + self._elect_new(self.state.partitions())
 
