@@ -67,7 +67,7 @@ Appends = list[tuple["TopicData", list[Append]]]
 def produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse | Parked[ProduceResponse] | None:
     acks = request.acks
     if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
-        return _refused(request, ApiError(ErrorCode.INVALID_REQUIRED_ACKS))
+        return refuse_produce(request, ApiError(ErrorCode.INVALID_REQUIRED_ACKS))
     appends: Appends = [
         (topic, [_append(ctx, topic, data, acks) for data in topic.partition_data])
         for topic in request.topic_data
@@ -190,7 +190,7 @@ def _refusal(
     )
 
 
-def _refused(request: ProduceRequest, refusal: ApiError) -> ProduceResponse:
+def refuse_produce(request: ProduceRequest, refusal: ApiError) -> ProduceResponse:
     """Every partition of it, for a reason that lies in the request."""
     return ProduceResponse(
         responses=tuple(
