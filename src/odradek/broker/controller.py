@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never
 
 from odradek.broker import orders
@@ -68,12 +68,14 @@ class ControllerShell:
         channels: Channels,
         tasks: Tasks,
         allows_unclean: Callable[[str], bool],
+        learn_configs: Callable[[Sequence[str]], Awaitable[None]],
     ) -> None:
         self._self_id = self_id
         self._store = store
         self._channels = channels
         self._tasks = tasks
         self._allows_unclean = allows_unclean
+        self._learn_configs = learn_configs
         self._machine: Controller | None = None
         self._fence = -1
         self._queue: asyncio.Queue[Callable[[Controller], Awaitable[None]]] = asyncio.Queue()
@@ -174,6 +176,7 @@ class ControllerShell:
         """Topics that came. Those whose assignment changes are looked at one by one."""
         names = await self._store.topic_names(self._look_at(self._topics))
         fresh = [name for name in names if name not in machine.image.topics]
+        await self._learn_configs(fresh)  # before anything is made of them
         topics = await self._store.topics(fresh, self._grown)
         return machine.handle(TopicsSeen(tuple(topics))) if topics else []
 

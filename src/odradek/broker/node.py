@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from odradek.broker import registration
 from odradek.broker.channels import Channels
 from odradek.broker.cluster_store import ClusterStore
+from odradek.broker.config_changes import ConfigChanges
 from odradek.broker.configs import Configs
 from odradek.broker.controller import ControllerShell
 from odradek.broker.dispatch import Dispatcher
@@ -29,14 +30,14 @@ from odradek.log.checkpoint import MetaProperties
 from odradek.log.directories import LogDirectories
 from odradek.log.recoveries import recover_logs
 from odradek.model.ids import BrokerId
-from odradek.model.image import ClusterImage
+from odradek.model.image import ClusterImage, ConfigEntity
 from odradek.net.server import Server
 from odradek.observe.metrics import RequestMetrics, TopicMetrics
 from odradek.runtime.tasks import Tasks
 from odradek.wire.messages.metadata import ApiVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from odradek.broker.partition import HostedPartition
     from odradek.coordination.store import Session
@@ -104,6 +105,10 @@ class Node:
         self.id = await self._own_id(claimed)
         self.directories.sign(MetaProperties(self.id, cluster_id))
         self.metadata.swap(replace(self.metadata.image, cluster_id=cluster_id))
+        self.config_changes = ConfigChanges(
+            self.id, self._session, self.metadata, self.configs, self._world.clock
+        )
+        await self.config_changes.load()
         await self._open_logs()
         self._build(cluster_id)
         addresses = self._listen()
@@ -114,6 +119,7 @@ class Node:
             config.optional_string("broker.rack"),
             self._world.clock.wall_ms(),
         )
+        self.config_changes.start(self._tasks)
         self.controller.start()
         await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
         self.server.open()
@@ -159,6 +165,7 @@ class Node:
             Channels(lambda: self.services),
             self._tasks,
             lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
+            self._learn_configs,
         )
         table = routes()
         self.services = Services(
@@ -168,6 +175,7 @@ class Node:
             clock=world.clock,
             tasks=self._tasks,
             configs=self.configs,
+            config_changes=self.config_changes,
             metadata=self.metadata,
             replicas=self.replicas,
             controller=self.controller,
@@ -220,6 +228,9 @@ class Node:
 
     def _log_failed(self, partition: HostedPartition, failure: StorageError) -> None:
         self.replicas.failed(partition, failure)
+
+    async def _learn_configs(self, topics: Iterable[str]) -> None:
+        await self.config_changes.read_again(map(ConfigEntity.topic, topics))
 
     def _propose_isr(self, partition: HostedPartition, isr: frozenset[BrokerId]) -> None:
         """A cluster of one broker has nobody to let in or to put out."""

@@ -34,8 +34,12 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     23: (0, 4),  # OffsetForLeaderEpoch
     19: (0, 7),  # CreateTopics
     20: (0, 6),  # DeleteTopics
+    32: (0, 4),  # DescribeConfigs
+    33: (0, 2),  # AlterConfigs
     37: (0, 3),  # CreatePartitions
+    44: (0, 1),  # IncrementalAlterConfigs
     60: (0, 2),  # DescribeCluster
+    74: (0, 1),  # ListConfigResources
     75: (0, 0),  # DescribeTopicPartitions
 }
 

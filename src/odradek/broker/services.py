@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
+    from odradek.broker.config_changes import ConfigChanges
     from odradek.broker.configs import Configs
     from odradek.broker.controller import ControllerShell
     from odradek.broker.fetch_sessions import FetchSessions
@@ -29,6 +30,7 @@ class Services:
     clock: Clock
     tasks: Tasks
     configs: Configs
+    config_changes: ConfigChanges
     metadata: Metadata
     replicas: Replicas
     topics: Topics
