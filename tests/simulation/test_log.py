@@ -25,12 +25,12 @@ EVERYDAY = {
 STEPS = 60
 
 
-@pytest.mark.simulation(seeds=400)
+@pytest.mark.simulation(seeds=350)
 def test_a_log_keeps_what_was_flushed(seed: int) -> None:
     LogLife(seed, EVERYDAY).live(STEPS)
 
 
-@pytest.mark.simulation(seeds=400)
+@pytest.mark.simulation(seeds=350)
 def test_a_log_remembers_its_producers(seed: int) -> None:
     producers = {
         "append_idempotent": 15,
@@ -41,7 +41,7 @@ def test_a_log_remembers_its_producers(seed: int) -> None:
     LogLife(seed, EVERYDAY | producers).live(STEPS)
 
 
-@pytest.mark.simulation(seeds=400)
+@pytest.mark.simulation(seeds=350)
 def test_a_log_can_be_cut(seed: int) -> None:
     cuts = {
         "append_as_follower": 10,
@@ -53,13 +53,13 @@ def test_a_log_can_be_cut(seed: int) -> None:
     LogLife(seed, EVERYDAY | cuts).live(STEPS)
 
 
-@pytest.mark.simulation(seeds=400)
+@pytest.mark.simulation(seeds=350)
 def test_a_log_forgets_its_oldest_records(seed: int) -> None:
     retention = {"delete_records": 3, "retain": 4, "append_idempotent": 5, "append_transactional": 5}
     LogLife(seed, EVERYDAY | retention | {"append_marker": 3, "advance_high_watermark": 8}).live(STEPS)
 
 
-@pytest.mark.simulation(seeds=400)
+@pytest.mark.simulation(seeds=350)
 def test_a_log_survives_full_and_failing_disks(seed: int) -> None:
     failures = {
         "fill_up": 1,
@@ -69,3 +69,16 @@ def test_a_log_survives_full_and_failing_disks(seed: int) -> None:
         "append_marker": 2,
     }
     LogLife(seed, EVERYDAY | failures | {"cut": 1, "retain": 1}).live(STEPS)
+
+
+@pytest.mark.simulation(seeds=350)
+def test_a_log_moves_between_directories_and_is_deleted(seed: int) -> None:
+    moves = {
+        "move": 8,
+        "recreate": 1,
+        "delete_records": 1,
+        "cut": 1,
+        "fail_sometimes": 1,
+        "advance_high_watermark": 5,
+    }
+    LogLife(seed, EVERYDAY | moves).live(STEPS)

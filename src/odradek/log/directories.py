@@ -8,14 +8,14 @@ A disk's failure is its own: the directory goes offline, the logs elsewhere serv
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from odradek.log.checkpoint import NO_BROKER_EPOCH, ForeignDirectory, MetaProperties
 from odradek.log.directory import DataDirectory, SettingsOf
 from odradek.log.disk import Disk
-from odradek.log.log import PartitionLog
+from odradek.log.log import PartitionLog, ReadUpTo
 from odradek.log.log_name import LogName, Standing
 from odradek.log.recoveries import Outcome, Recovery
 from odradek.log.settings import LogSettings
@@ -89,7 +89,7 @@ class LogDirectories:
         """Open every log. `outcomes` are those of all the `recoveries`."""
         due_ms = now_ms + self._delete_delay_ms
         self._on_each(lambda directory: directory.open_logs(settings_of, outcomes, now_ms, due_ms))
-        self._tell_twins_apart(now_ms)
+        self._settle_moves(now_ms)
 
     # -- logs ------------------------------------------------------------------------------------------------
 
@@ -115,55 +115,79 @@ class LogDirectories:
     ) -> PartitionLog:
         """A new log, in the directory at `path` or in the one that holds the fewest."""
         assert self.home(partition) is None
+        self.abandon_future(partition, now_ms)
         directory = self._least_loaded() if path is None else self._at(path)
         with self._blaming(directory):
             return directory.create(LogName(partition), topic_id, settings, now_ms)
 
     def delete(self, partitions: Iterable[Partition], now_ms: int) -> None:
-        """Logs and their futures go: renamed now, removed by `remove_due` when nobody can be reading them."""
+        """Logs and their futures go: renamed now, removed by `remove_due` when nobody can be reading them.
+        Where a disk fails instead, they are lost with it, and back if it comes back."""
         going = set(partitions)
         self._on_each(lambda directory: self._delete_from(directory, going, now_ms))
 
     def remove_due(self, now_ms: int) -> None:
         self._on_each(lambda directory: directory.remove_due(now_ms))
 
-    def cut(self, partition: Partition, offset: int) -> bool:
-        """Forget everything from `offset` on. False if there was nothing."""
-        directory, log = self._serving(partition)
-        with self._blaming(directory):
-            return directory.cut(partition, log, offset)
+    def cut(self, offsets: Mapping[Partition, int]) -> None:
+        """Forget everything from these offsets on, in the logs that are here and in their futures."""
+        for directory in self.online:
+            with self._blaming(directory):
+                directory.cut(offsets)
 
-    def start_over(self, partition: Partition, offset: int) -> None:
-        """Forget everything, to go on at `offset`."""
-        directory, log = self._serving(partition)
+    def start_over(self, partition: Partition, offset: int, now_ms: int) -> None:
+        """Forget everything, to go on at `offset`. A move, if there is one, is given up."""
+        self.abandon_future(partition, now_ms)
+        directory, _ = self._serving(partition)
         with self._blaming(directory):
-            directory.start_over(partition, log, offset)
+            directory.start_over(partition, offset)
 
     # -- moving between directories --------------------------------------------------------------------------
 
-    def create_future(self, partition: Partition, path: str, now_ms: int) -> PartitionLog:
-        """An empty log in the directory at `path`, to be filled from the one that serves."""
+    def create_future(self, partition: Partition, path: str, now_ms: int) -> None:
+        """Begin a move to another directory: `fill_future` until nothing is left, then `promote_future`."""
         source, log = self._serving(partition)
         target = self._at(path)
         assert target is not source
         assert self.future(partition) is None
+        topic_id = source.topic_id(LogName(partition))
         with self._blaming(target):
             name = LogName(partition, Standing.FUTURE)
-            return target.create(name, source.topic_id(partition), log.settings, now_ms)
+            future = target.create(name, topic_id, log.settings, now_ms)
+            future.truncate_fully_and_start_at(log.log_start)
+
+    def fill_future(self, partition: Partition, max_bytes: int, now_ms: int) -> int:
+        """Copy about so many bytes more; answers how many offsets the future still lacks."""
+        _, log = self._serving(partition)
+        target = next(each for each in self._all if partition in each.futures)
+        future = target.futures[partition]
+        with self._blaming(target):
+            if future.log_end < log.log_start:
+                future.truncate_fully_and_start_at(log.log_start)
+            if future.log_end < log.log_end:
+                part = log.read(future.log_end, max_bytes, ReadUpTo.LOG_END).slice
+                if (
+                    part is not None
+                ):  # else the last offsets were compacted away, and only the next batch helps
+                    future.append_as_follower(part.read(), now_ms)
+            future.advance_high_watermark(log.high_watermark)
+            future.advance_log_start(log.log_start)
+        return log.log_end - future.log_end
 
     def promote_future(self, partition: Partition, now_ms: int) -> PartitionLog:
         """The future log has caught up and serves from now on; the other one goes. Between the two renames a
         crash leaves both, equal: `open_logs` tells them apart."""
-        source, _ = self._serving(partition)
+        source, log = self._serving(partition)
         target = next(each for each in self._all if partition in each.futures)
+        assert target.futures[partition].log_end == log.log_end
         with self._blaming(target):
-            target.promote(partition, now_ms)
+            promoted = target.promote(partition, now_ms)
             cleaned_until = source.cleaned_until(partition)
             if cleaned_until is not None:
                 target.note_cleaned(partition, cleaned_until)
         with suppress(StorageError), self._blaming(source):
             source.delete([LogName(partition)], now_ms + self._delete_delay_ms)
-        return target.logs[partition]
+        return promoted
 
     def abandon_future(self, partition: Partition, now_ms: int) -> None:
         for directory in self.online:
@@ -242,20 +266,26 @@ class LogDirectories:
         if names:
             directory.delete(names, now_ms + self._delete_delay_ms)
 
-    def _tell_twins_apart(self, now_ms: int) -> None:
-        """Of two serving logs of a partition, which only an interrupted move leaves, the longer one stays."""
-        seen: dict[Partition, DataDirectory] = {}
+    def _settle_moves(self, now_ms: int) -> None:
+        """Moves that the last stop interrupted: of two serving logs the longer one stays, and a future holds
+        nothing that the crash took from its log."""
+        homes: dict[Partition, DataDirectory] = {}
         for directory in self.online:
             for partition, log in list(directory.logs.items()):
-                other = seen.setdefault(partition, directory)
+                other = homes.setdefault(partition, directory)
                 if other is not directory:
                     loser = directory if log.log_end <= other.logs[partition].log_end else other
-                    _logger.warning(
-                        "%s was moving when the broker stopped; its copy in %s goes", partition, loser.path
-                    )
-                    seen[partition] = other if loser is directory else directory
+                    homes[partition] = other if loser is directory else directory
+                    _logger.warning("%s was being moved; what is in %s goes", partition, loser.path)
                     with suppress(StorageError), self._blaming(loser):
                         loser.delete([LogName(partition)], now_ms + self._delete_delay_ms)
+        ends = {
+            partition: homes[partition].logs[partition].log_end
+            for directory in self.online
+            for partition in directory.futures
+            if partition in homes
+        }
+        self._on_each(lambda directory: directory.cut(ends))
 
 
 def _agreed(said: dict[str, Id | None], whose: str) -> Id | None:

@@ -11,7 +11,7 @@ through its directory, which corrects the file before anything new can be append
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from odradek.log import checkpoint
 from odradek.log.checkpoint import ForeignDirectory, Malformed, MetaProperties
@@ -108,6 +108,7 @@ class DataDirectory:
             self._logs(name.standing)[name.partition] = log
         for _, path in self._names(Standing.DELETED):
             self._deleted[path] = deleted_due_ms
+        self._correct()
 
     # -- logs come and go ----------------------------------------------------------------------------------
 
@@ -123,26 +124,23 @@ class DataDirectory:
         self._logs(name.standing)[name.partition] = log
         return log
 
-    def topic_id(self, partition: Partition) -> TopicId | None:
+    def topic_id(self, name: LogName) -> TopicId | None:
         """Which topic the log belongs to; None if it was never told."""
-        return checkpoint.read_partition_metadata(
-            self._disk, f"{self.logs[partition].directory}/{checkpoint.PARTITION_METADATA}"
-        )
+        path = self._logs(name.standing)[name.partition].directory
+        return checkpoint.read_partition_metadata(self._disk, f"{path}/{checkpoint.PARTITION_METADATA}")
 
     def delete(self, names: Iterable[LogName], due_ms: int) -> None:
         """Take these logs out of service; their files go when `remove_due` is called after `due_ms`. The
         checkpoints forget them at once, lest they speak of a later log of the same name."""
-        for partition, standing in names:
-            log = self._logs(standing).pop(partition)
+        going = list(names)
+        for partition, standing in going:
             path = self._at(LogName(partition, Standing.DELETED).text(self._random_bytes(16)))
-            self._disk.rename(log.directory, path)
+            self._rename(self._logs(standing)[partition], path)
             self._deleted[path] = due_ms
-            self._cleaned_until.pop(partition, None)
         self._disk.sync_directory(self.path)
-        self.checkpoint_recovery_points()
-        self.checkpoint_log_starts()
-        self.checkpoint_high_watermarks()
-        self._write(checkpoint.CLEANED_UNTIL, self._cleaned_until)
+        for partition, standing in going:
+            del self._logs(standing)[partition]
+        self._correct()
 
     def remove_due(self, now_ms: int) -> None:
         for path in [path for path, due_ms in self._deleted.items() if due_ms <= now_ms]:
@@ -154,48 +152,50 @@ class DataDirectory:
         future = self.futures.pop(partition)
         future.close(now_ms)
         path = self._at(LogName(partition).text())
-        self._disk.rename(future.directory, path)
+        self._rename(future, path)
         self._disk.sync_directory(self.path)
         known = Known(future.recovery_point, future.log_start, future.high_watermark)
         self.logs[partition] = self._open(path, future.settings, now_ms, known)
         return self.logs[partition]
 
-    def cut(self, partition: Partition, log: PartitionLog, offset: int) -> bool:
-        """Forget everything from `offset` on. False if there was nothing."""
-        if not log.truncate_to(offset):
-            return False
-        self._correct(partition, log)
-        return True
+    def cut(self, offsets: Mapping[Partition, int]) -> None:
+        """Forget everything from these offsets on. Many at once, because the checkpoint may follow."""
+        is_stale = False
+        for partition, log in self._every_log():
+            if partition in offsets and log.truncate_to(offsets[partition]):
+                is_stale |= self._recovery_points.get(partition, 0) > log.recovery_point
+                is_stale |= self._log_starts.get(partition, 0) > log.log_start
+                is_stale |= self._cleaned_until.get(partition, 0) > log.log_end
+        if is_stale:
+            self._correct()
 
-    def start_over(self, partition: Partition, log: PartitionLog, offset: int) -> None:
+    def start_over(self, partition: Partition, offset: int) -> None:
         """Forget everything, to go on at `offset`."""
-        log.truncate_fully_and_start_at(offset)
-        self._correct(partition, log)
+        self.logs[partition].truncate_fully_and_start_at(offset)
+        self._correct()
 
     # -- checkpoints ---------------------------------------------------------------------------------------
 
     def checkpoint_recovery_points(self) -> None:
-        self._recovery_points = {at: log.recovery_point for at, log in self._every_log()}
-        self._write(checkpoint.RECOVERY_POINTS, self._recovery_points)
+        points = {at: log.recovery_point for at, log in self._every_log()}
+        self._recovery_points = self._keep(checkpoint.RECOVERY_POINTS, points, self._recovery_points)
 
     def checkpoint_high_watermarks(self) -> None:
-        self._high_watermarks = {at: log.high_watermark for at, log in self._every_log()}
-        self._write(checkpoint.HIGH_WATERMARKS, self._high_watermarks)
+        watermarks = {at: log.high_watermark for at, log in self._every_log()}
+        self._high_watermarks = self._keep(checkpoint.HIGH_WATERMARKS, watermarks, self._high_watermarks)
 
     def checkpoint_log_starts(self) -> None:
         """Of those logs that do not start where their first segment does."""
-        self._log_starts = {
-            at: log.log_start for at, log in self._every_log() if log.log_start > log.segments[0].base_offset
-        }
-        self._write(checkpoint.LOG_STARTS, self._log_starts)
+        starts = {at: log.log_start for at, log in self._every_log() if _starts_late(log)}
+        self._log_starts = self._keep(checkpoint.LOG_STARTS, starts, self._log_starts)
 
     def cleaned_until(self, partition: Partition) -> int | None:
         """How far the log was compacted."""
         return self._cleaned_until.get(partition)
 
     def note_cleaned(self, partition: Partition, offset: int) -> None:
-        self._cleaned_until[partition] = offset
-        self._write(checkpoint.CLEANED_UNTIL, self._cleaned_until)
+        cleaned = {**self._cleaned_until, partition: offset}
+        self._cleaned_until = self._keep(checkpoint.CLEANED_UNTIL, cleaned, self._cleaned_until)
 
     # -- the end -------------------------------------------------------------------------------------------
 
@@ -237,14 +237,19 @@ class DataDirectory:
             for _, path in self._names(Standing.SERVING, Standing.FUTURE):
                 assert path in mine, f"{path} was not recovered"
 
-    def _correct(self, partition: Partition, log: PartitionLog) -> None:
-        """No checkpoint may speak of what was just cut off: what is appended next is not what it meant."""
-        if self._recovery_points.get(partition, 0) > log.recovery_point:
-            self.checkpoint_recovery_points()
-        if self._log_starts.get(partition, 0) > log.log_start:
-            self.checkpoint_log_starts()
-        if self._cleaned_until.get(partition, 0) > log.log_end:
-            self.note_cleaned(partition, log.log_end)
+    def _correct(self) -> None:
+        """Have no checkpoint speak of a log that is gone, or of what was cut off: what is appended next is
+        something else."""
+        self.checkpoint_recovery_points()
+        self.checkpoint_log_starts()
+        self.checkpoint_high_watermarks()
+        ends = {at: log.log_end for at, log in self._every_log()}
+        cleaned = {at: min(until, ends[at]) for at, until in self._cleaned_until.items() if at in ends}
+        self._cleaned_until = self._keep(checkpoint.CLEANED_UNTIL, cleaned, self._cleaned_until)
+
+    def _rename(self, log: PartitionLog, path: str) -> None:
+        self._disk.rename(log.directory, path)
+        self._files.forget_below(log.directory)
 
     def _open(self, path: str, settings: LogSettings, now_ms: int, known: Known) -> PartitionLog:
         jitter = int.from_bytes(self._random_bytes(4), "big") / (1 << 32)
@@ -272,8 +277,12 @@ class DataDirectory:
             _logger.warning("%s; going on without it", error)
             return {}
 
-    def _write(self, name: str, offsets: dict[Partition, int]) -> None:
-        checkpoint.write_offsets(self._disk, self._at(name), offsets)
+    def _keep(
+        self, name: str, offsets: dict[Partition, int], kept: dict[Partition, int]
+    ) -> dict[Partition, int]:
+        if offsets != kept:
+            checkpoint.write_offsets(self._disk, self._at(name), offsets)
+        return offsets
 
     def _names(self, *wanted: Standing) -> Iterator[tuple[LogName, str]]:
         """The partition directories of these standings, with their paths."""
@@ -291,3 +300,7 @@ class DataDirectory:
 
     def _at(self, name: str) -> str:
         return f"{self.path}/{name}"
+
+
+def _starts_late(log: PartitionLog) -> bool:
+    return log.log_start > log.segments[0].base_offset

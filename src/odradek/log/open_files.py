@@ -35,3 +35,8 @@ class OpenFiles:
     def forget(self, path: str) -> None:
         """The file at `path` was renamed, cut or removed."""
         self._held.pop(path, None)
+
+    def forget_below(self, directory: str) -> None:
+        """The directory was renamed or removed: its paths may soon be another log's."""
+        for path in [path for path in self._held if path.startswith(f"{directory}/")]:
+            del self._held[path]

@@ -27,7 +27,7 @@ from odradek.wire.compression import Codec
 from odradek.wire.markers import Marker, MarkerType, build_marker
 from odradek.wire.records import NO_PRODUCER, BatchBuilder, Producer
 
-ROOT = "/data"
+ROOTS = ["/one", "/two"]
 PARTITION = Partition("orders", 0)
 
 
@@ -40,6 +40,7 @@ class LogLife:
         self.now_ms = START_MS
         self._settings = _settings(self.random)
         self.history = History(self._settings.compacted)
+        self._may_be_gone = False  # deleted, or not
         # No checksum covers a base offset: where offsets may be missing, nobody can tell a flipped one.
         self.disk.flips = not self._settings.compacted
         self._laws = log_laws(self.random.choice((1, 100, 1000, 100_000)))
@@ -51,8 +52,7 @@ class LogLife:
         self._open_transactions: set[int] = set()
         self._flush: Flush | None = None
         self._directories = self._start()
-        if self._directories.log(PARTITION) is None:
-            self._directories.create(PARTITION, self._settings, self.now_ms)
+        self._create()
 
     @property
     def log(self) -> PartitionLog:
@@ -171,7 +171,7 @@ class LogLife:
         offset = self.random.randint(floor, self.log.log_end)
         self.history.cut(offset)
         self._flush = None
-        self._directories.cut(PARTITION, offset)
+        self._directories.cut({PARTITION: offset})
         self._after_cut()
 
     def start_over(self) -> None:
@@ -179,8 +179,40 @@ class LogLife:
         self.history.cut(0)
         self.history.start_max = max(self.history.start_max, offset)
         self._flush = None
-        self._directories.start_over(PARTITION, offset)
+        self._directories.start_over(PARTITION, offset, self.now_ms)
         self._after_cut()
+
+    # -- directories -----------------------------------------------------------------------------------------
+
+    def move(self) -> None:
+        """The next step of moving the log to the other directory."""
+        if self._directories.future(PARTITION) is None:
+            home = self._directories.home(PARTITION)
+            other = next(each for each in self._directories if each is not home)
+            self._directories.create_future(PARTITION, other.path, self.now_ms)
+        elif self._directories.fill_future(PARTITION, self.random.choice((1, 500)), self.now_ms) == 0:
+            self.end_flush()
+            self._directories.promote_future(PARTITION, self.now_ms)
+            self.history.flushed_until = self.log.log_end
+        self._directories.remove_due(self.now_ms)
+        self._give_up_if_offline()
+
+    def recreate(self) -> None:
+        """The topic is deleted, and made again under its name: nothing of the old one comes back."""
+        home = self._directories.home(PARTITION)
+        assert home
+        self._flush, self._may_be_gone = None, True
+        self._directories.delete([PARTITION], self.now_ms)
+        if home.failure is not None:
+            raise StorageError(home.failure)
+        self._create()
+
+    def _create(self) -> None:
+        self._may_be_gone = True
+        self.history = History(self._settings.compacted)
+        self._directories.create(PARTITION, self._settings, self.now_ms)
+        self._may_be_gone = False
+        self._remember_producers()
 
     # -- durability ------------------------------------------------------------------------------------------
 
@@ -289,8 +321,8 @@ class LogLife:
         self._open_transactions = {id for id, each in known.items() if each.transaction_first_offset >= 0}
 
     def _give_up_if_offline(self) -> None:
-        if self._directories.all_offline:
-            raise StorageError("the only directory went offline")
+        if self._directories.log(PARTITION) is None:
+            raise StorageError("its directory went offline")
 
     def _after_failure(self) -> None:
         """A directory that failed is only served again by a broker that was started anew. After a failed sync
@@ -308,6 +340,8 @@ class LogLife:
         if self.random.random() < 0.2:
             self._start_in_vain()
         self._directories = self._start()
+        if self._may_be_gone and self._directories.log(PARTITION) is None:
+            self._create()
         self._check()
 
     def _start_in_vain(self) -> None:
@@ -322,9 +356,7 @@ class LogLife:
         self.history.safe_until = self.history.flushed_until
 
     def _start(self) -> LogDirectories:
-        directories = LogDirectories(
-            self.disk, [ROOT], random_bytes=self.random.randbytes, on_failure=_ignore
-        )
+        directories = LogDirectories(self.disk, ROOTS, random_bytes=self.random.randbytes, on_failure=_ignore)
         directories.claim()
         recoveries = directories.recoveries(lambda _: self._settings)
         outcomes = recover_logs(self.disk, recoveries)
