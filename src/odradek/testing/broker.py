@@ -15,6 +15,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -106,11 +107,10 @@ class Broker:
                 prefix="odradek-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None
             )
         self._loop_thread.start()
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.stop)
             self._loop_thread.run(self._start())
-        except BaseException:
-            self.stop()
-            raise
+            undo.pop_all()
 
     def stop(self) -> None:
         """As SIGTERM would. What its data is kept in memory is gone then."""
