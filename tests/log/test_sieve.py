@@ -29,8 +29,7 @@ def sieve(
     now_ms: int = NOW,
 ) -> Sieve:
     key_map = KeyMap(50, 0.9, b"salt")
-    for key, offset in newest.items():
-        key_map.put(key, offset)
+    key_map.put((offset, key) for key, offset in newest.items())
     order = Order(
         directory="/orders-0",
         base_offsets=(0, END),

@@ -89,9 +89,14 @@ class _Round:
             for header, batch in self._batches(segment, segment.locate(order.first_dirty)):
                 if transactions.may_discard(header, batch) or header.attributes & CONTROL:
                     continue
-                for offset, key, _ in read_keys(batch):
-                    if offset >= order.first_dirty and key is not None and not key_map.put(key, offset):
-                        return key_map, offset
+                keyed = (
+                    (offset, key)
+                    for offset, key, _ in read_keys(batch)
+                    if key is not None and offset >= order.first_dirty
+                )
+                full_at = key_map.put(keyed)
+                if full_at is not None:
+                    return key_map, full_at
         return key_map, order.first_uncleanable
 
     def _aborted_from(self, offset: int) -> Iterator[AbortedTransaction]:

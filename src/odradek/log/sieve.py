@@ -57,13 +57,14 @@ class Sieve:
         is_aborted = self._transactions.may_discard(header, batch)
         if is_aborted or not header.record_count:
             return self._emptied(header, batch)
-        until, newest = self._cleaned_until, self._key_map.newest
+        until = self._cleaned_until
         tombstones_go = self._has_expired(header)
+        records = list(read_keys(batch))
+        newest = iter(self._key_map.newest(key for _, key, _ in records if key is not None))
         kept, has_tombstones = bytearray(), False
-        for offset, key, has_value in read_keys(batch):
-            stays = offset >= until or (
-                key is not None and newest(key) <= offset and (has_value or not tombstones_go)
-            )
+        for offset, key, has_value in records:
+            is_newest = key is not None and next(newest) <= offset
+            stays = offset >= until or (is_newest and (has_value or not tombstones_go))
             kept.append(stays)
             has_tombstones |= stays and not has_value
         if not any(kept):
