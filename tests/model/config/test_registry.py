@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from odradek.model.config.registry import BROKER_SETTINGS, TOPIC_SETTINGS, Settings
+from odradek.model.config.registry import BROKER_SETTINGS, OWN_SETTINGS, TOPIC_SETTINGS, Settings
 from odradek.model.config.setting import Setting, Support
 from odradek.model.config.values import Password, write
 
@@ -68,7 +68,7 @@ def test_every_setting_is_declared_as_kafka_declares_it(
     assert settings.keys() == {row.name for row in rows}
 
 
-@pytest.mark.parametrize("settings", [BROKER_SETTINGS, TOPIC_SETTINGS])
+@pytest.mark.parametrize("settings", [BROKER_SETTINGS, TOPIC_SETTINGS, OWN_SETTINGS])
 def test_every_default_can_be_written_and_read_again(settings: Settings) -> None:
     for setting in settings.values():
         text = setting.default_text()
@@ -79,7 +79,7 @@ def test_every_default_can_be_written_and_read_again(settings: Settings) -> None
             assert not isinstance(setting.default, Password)
 
 
-@pytest.mark.parametrize("settings", [BROKER_SETTINGS, TOPIC_SETTINGS])
+@pytest.mark.parametrize("settings", [BROKER_SETTINGS, TOPIC_SETTINGS, OWN_SETTINGS])
 def test_every_setting_says_what_it_means_and_why_it_is_not_served(settings: Settings) -> None:
     for setting in settings.values():
         assert setting.meaning.endswith("."), setting.name
@@ -90,3 +90,11 @@ def test_a_topic_takes_its_default_from_settings_that_the_broker_has() -> None:
     for setting in TOPIC_SETTINGS.values():
         for name in setting.server_names:
             assert name in BROKER_SETTINGS, setting.name
+
+
+def test_a_setting_of_our_own_can_be_told_from_kafkas() -> None:
+    assert OWN_SETTINGS
+    for name in OWN_SETTINGS:
+        assert name.startswith("odradek.")
+        assert name not in BROKER_SETTINGS
+        assert name not in TOPIC_SETTINGS

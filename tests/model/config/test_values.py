@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.model.config.registry import BROKER_SETTINGS, TOPIC_SETTINGS
+from odradek.model.config.registry import BROKER_SETTINGS, OWN_SETTINGS, TOPIC_SETTINGS
 from odradek.model.config.setting import ConfigError
 from odradek.model.config.values import DOUBLE_MAX, Kind, Password, Value, read, write
 
@@ -112,3 +112,27 @@ def test_a_refused_setting_takes_what_does_no_harm() -> None:
 def test_a_bad_secret_is_not_repeated() -> None:
     error = BROKER_SETTINGS["ssl.key.password"].error("hush", "no")
     assert "hush" not in str(error)
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:9404", ":0", "[::1]:65535", "metrics.here:80"])
+def test_an_address_to_listen_on_is_taken(text: str) -> None:
+    assert OWN_SETTINGS["odradek.metrics.listen"].parse(text) == text
+
+
+@pytest.mark.parametrize("text", ["9404", "here:", "here:http", "here:65536", "here:-1", "here:٤"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="Value must be HOST:PORT"):
+        OWN_SETTINGS["odradek.metrics.listen"].parse(text)
+
+
+@pytest.mark.parametrize("text", ["DEBUG", "WARN,odradek.request=DEBUG,odradek.net=ERROR"])
+def test_levels_of_loggers_are_taken(text: str) -> None:
+    assert OWN_SETTINGS["odradek.log.levels"].parse(text) == tuple(text.split(","))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "LOUD", "INFO,DEBUG", "odradek=INFO", "INFO,=DEBUG", "INFO,odradek.net="]
+)
+def test_what_is_no_level_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="must be one of DEBUG, INFO, WARN, ERROR, followed by"):
+        OWN_SETTINGS["odradek.log.levels"].parse(text)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from odradek.model.config.checks import complaints
 from odradek.model.config.listening import LISTENING_KEYS, Listening, complaints_about_listening, listening
 from odradek.model.config.origin import Source, Synonym
-from odradek.model.config.registry import BROKER_SETTINGS, broker_setting, listener_prefix
+from odradek.model.config.registry import KNOWN_SETTINGS, broker_setting, listener_prefix
 from odradek.model.config.setting import ConfigError, Setting, Support, Update
 from odradek.model.config.typed import TypedValues
 from odradek.model.config.values import Value, write
@@ -82,7 +82,7 @@ class BrokerConfig(TypedValues):
         for layer in self._layers.values():
             if name in layer:
                 return layer[name]
-        return BROKER_SETTINGS[name].default
+        return KNOWN_SETTINGS[name].default
 
     def for_listener(self, listener: str) -> ListenerConfig:
         return ListenerConfig(self, listener_prefix(listener))
@@ -103,7 +103,7 @@ class BrokerConfig(TypedValues):
     def synonyms(self, name: str) -> list[Synonym]:
         """Where the value of `name` was looked for and found, the strongest first."""
         names = _SYNONYMS.get(name, (name,))
-        defaults = {each: BROKER_SETTINGS[each].default for each in names if each in BROKER_SETTINGS}
+        defaults = {each: KNOWN_SETTINGS[each].default for each in names if each in KNOWN_SETTINGS}
         layers = {**self._layers, Source.DEFAULT: defaults}
         found = [
             Synonym(each, write(layer[each]), source)
@@ -122,7 +122,7 @@ class BrokerConfig(TypedValues):
     def text(self, key: str) -> str | None:
         """The value of a key that somebody set, or of a setting, as clients see it; None for a secret."""
         layer = next((layer for layer in self._layers.values() if key in layer), None)
-        return write(BROKER_SETTINGS[key].default if layer is None else layer[key])
+        return write(KNOWN_SETTINGS[key].default if layer is None else layer[key])
 
     def notices(self) -> Iterator[str]:
         """What the operator should know once at the start: settings that do not do what they say."""

@@ -1,4 +1,4 @@
-"""All settings by name: the broker's and the topic's."""
+"""All settings by name: Kafka's of a broker and of a topic, and our own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from odradek.model.config import (
     groups,
     kraft,
     network,
+    own,
     replication,
     security,
     tiered,
@@ -30,6 +31,8 @@ _OF_BROKERS = (
 
 BROKER_SETTINGS: Settings = {row.name: row for theme in _OF_BROKERS for row in theme.SETTINGS}
 TOPIC_SETTINGS: Settings = {row.name: row for row in topic.SETTINGS}
+OWN_SETTINGS: Settings = {row.name: row for row in own.SETTINGS}
+KNOWN_SETTINGS: Settings = {**BROKER_SETTINGS, **OWN_SETTINGS}  # all that a broker can be started with
 assert len(BROKER_SETTINGS) == sum(len(theme.SETTINGS) for theme in _OF_BROKERS), "a key is declared twice"
 
 _OF_A_LISTENER = "listener.name."
@@ -40,7 +43,7 @@ def broker_setting(key: str) -> Setting | None:
 
     listener.name.internal.ssl.keystore.location, listener.name.internal.scram-sha-256.sasl.jaas.config
     """
-    plain = BROKER_SETTINGS.get(key)
+    plain = KNOWN_SETTINGS.get(key)
     if plain is not None or not key.startswith(_OF_A_LISTENER):
         return plain
     _listener, _, rest = key.removeprefix(_OF_A_LISTENER).partition(".")

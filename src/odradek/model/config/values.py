@@ -161,6 +161,37 @@ class ThrottledReplicas(NamedTuple):
         return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
 
+class HostAndPort(NamedTuple):
+    """Where to listen: an IPv6 address stands in brackets, nothing before the colon is every address."""
+
+    def complaint(self, value: Value) -> str | None:
+        _host, colon, port = str(value).rpartition(":")
+        if colon and port.isascii() and port.isdigit() and int(port) < 1 << 16:
+            return None
+        return "Value must be HOST:PORT"
+
+    def __str__(self) -> str:
+        return "host:port"
+
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
+
+
+class LogLevels(NamedTuple):
+    """A level for all, then `logger=level` for some."""
+
+    def complaint(self, value: Value) -> str | None:
+        assert isinstance(value, tuple)
+        for at, item in enumerate(value):
+            logger, equals, level = item.rpartition("=")
+            if level not in LOG_LEVELS or bool(equals) is not bool(at) or bool(logger) is not bool(at):
+                return f"must be {self}"
+        return None if value else f"must be {self}"
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(LOG_LEVELS)}, followed by any number of logger=level"
+
+
 class VersionName(NamedTuple):
     """A release, in full (3.9-IV0), short (3.9) or with its patch level (3.9.1)."""
 
@@ -178,7 +209,17 @@ class VersionName(NamedTuple):
 
 
 Valid: TypeAlias = (
-    Anything | AtLeast | Between | Unlimited | OneOf | NotEmpty | NotNull | ThrottledReplicas | VersionName
+    Anything
+    | AtLeast
+    | Between
+    | Unlimited
+    | OneOf
+    | NotEmpty
+    | NotNull
+    | ThrottledReplicas
+    | HostAndPort
+    | LogLevels
+    | VersionName
 )
 
 
