@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import logging
 import os
 import socket
@@ -12,22 +11,13 @@ import ssl
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
     pkcs12,
 )
-from cryptography.x509.oid import NameOID
 
 from odradek.model.config.setting import ConfigError
 from odradek.net.peer import Answer, PeerLost, PeerSettings, connect
@@ -43,54 +33,10 @@ from odradek.net.tls import (
     Truststore,
     distinguished_name,
 )
+from odradek.testing.certificates import Identity, identity
 from odradek.testing.echo import ECHO, SLICE, EchoHandler, echo_server, framed
 from odradek.testing.sim_clock import MovableClock
 from odradek.wire.parts import Part
-
-
-@dataclass(frozen=True)
-class Identity:
-    key: ec.EllipticCurvePrivateKey
-    certificate: x509.Certificate
-
-    @property
-    def key_pem(self) -> str:
-        return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-
-    @property
-    def certificate_pem(self) -> str:
-        return self.certificate.public_bytes(Encoding.PEM).decode()
-
-    def encrypted_key_pem(self, password: str) -> str:
-        encryption = BestAvailableEncryption(password.encode())
-        return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption).decode()
-
-
-def identity(name: str, authority: Identity | None = None) -> Identity:
-    """A new key, and a certificate for this machine signed by the authority, or an authority."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name(
-        [
-            x509.NameAttribute(NameOID.COUNTRY_NAME, "CZ"),
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Odradek, Inc."),
-            x509.NameAttribute(NameOID.COMMON_NAME, name),
-        ]
-    )
-    today = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(authority.certificate.subject if authority else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(today)
-        .not_valid_after(today + datetime.timedelta(days=36500))
-        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
-    )
-    if authority is not None:
-        names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
-        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    return Identity(key, builder.sign(authority.key if authority else key, hashes.SHA256()))
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +203,11 @@ async def test_a_broker_must_have_the_name_it_was_called_by(authority: Identity)
     await exchange(server, TlsSettings(truststore=trusting(elsewhere), checks_host_name=False))
 
 
+async def test_a_certificate_in_a_truststore_is_trusted_for_itself(broker: Identity) -> None:
+    """Its authority need not be there: so it is in Java."""
+    await exchange(TlsSettings(as_text(broker)), TlsSettings(truststore=trusting(broker)))
+
+
 async def test_no_common_protocol_is_no_connection(authority: Identity, broker: Identity) -> None:
     server = TlsSettings(as_text(broker), protocols=("TLSv1.2",))
     with pytest.raises(PeerLost):
@@ -330,8 +281,8 @@ async def test_a_file_shorter_than_its_slice_ends_the_connection(broker: Identit
 
 
 async def test_requests_left_inside_openssl_are_not_forgotten(broker: Identity) -> None:
-    """More than the receive buffer holds comes in records; the socket is empty while OpenSSL is not."""
-    count, payload = 300, bytes(1_000)
+    """A record holds more than the receive buffer: the socket is empty while OpenSSL is not."""
+    count, payload = 45, bytes(1_000)  # the last record is not the smallest
     handler = EchoHandler()
 
     def ask(address: Address) -> int:
@@ -342,7 +293,8 @@ async def test_requests_left_inside_openssl_are_not_forgotten(broker: Identity) 
                 received += len(wrapped.recv(100_000))
             return received
 
-    async with echo_server(handler, listener=tls_listener(broker)) as (_, address):
+    network = SocketNetwork(receive_buffer_size=4_096)
+    async with echo_server(handler, network=network, listener=tls_listener(broker)) as (_, address):
         assert await asyncio.to_thread(ask, address) == count * (len(payload) + 4)
 
 

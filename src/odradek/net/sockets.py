@@ -36,8 +36,8 @@ log = logging.getLogger("odradek.net")
 class SocketNetwork:
     """The machine's own network, for one event loop."""
 
-    def __init__(self) -> None:
-        self._receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_SIZE))
+    def __init__(self, receive_buffer_size: int = RECEIVE_BUFFER_SIZE) -> None:
+        self._receive_buffer = memoryview(bytearray(receive_buffer_size))
 
     @property
     def receive_buffer(self) -> memoryview:

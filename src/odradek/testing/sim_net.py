@@ -338,13 +338,13 @@ class _Way:
 
     def push(self, segment: Segment) -> None:
         self._net.ways[self] = None
-        last = self._segments[-1][0] if self._segments else 0.0
-        self._segments.append((max(last, self._loop.time() + self._net.delay_s()), segment))
+        self._segments.append((self._loop.time() + self._net.delay_s(), segment))
         self._size += len(segment) if isinstance(segment, bytes) else 0
         self.set_off()
 
     def set_off(self) -> None:
-        """The first segment arrives when it is due, unless the way is cut: then when it is healed."""
+        """The first segment arrives when it is due, those behind it not before it; on a way that is cut, none
+        does until it is healed."""
         if self._arrival is None and self._segments and not self._net.is_cut(self.source, self.target):
             self._arrival = self._loop.call_at(self._segments[0][0], self._arrive)
 
