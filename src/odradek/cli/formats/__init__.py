@@ -1,0 +1,1 @@
+"""What Kafka's tools print: answers in, text out, and nothing else happens here."""
