@@ -132,7 +132,7 @@ def test_a_duplicate_is_answered_with_its_old_offsets_and_not_written(log: Parti
 
 def test_a_failed_append_leaves_the_log_as_it_was(log: PartitionLog, disk: SimDisk) -> None:
     log.append(batch_of(T0, producer=Producer(7, 0, 0)), 0, NOW_MS)
-    disk.space = disk.used
+    disk.capacity = disk.used
     with pytest.raises(StorageError):
         log.append(batch_of(T0, producer=Producer(7, 0, 1)), 0, NOW_MS)
     assert log.log_end == 1
@@ -318,10 +318,10 @@ def test_a_roll_leaves_a_snapshot_and_a_finished_segment(small: PartitionLog, di
 
 def test_a_roll_that_fails_may_be_tried_again(log: PartitionLog, disk: SimDisk) -> None:
     fill(log, 3)
-    disk.space = disk.used
+    disk.capacity = disk.used
     with pytest.raises(StorageError):
         log.roll(NOW_MS)
-    disk.space = 1 << 60
+    disk.capacity = 1 << 60
     fill(log, 1)
     log.roll(NOW_MS)
     fill(log, 1)

@@ -243,11 +243,11 @@ def test_a_segment_replaces_what_a_failed_roll_left(
 
 def test_an_append_that_fails_changes_nothing(segment: Segment, disk: SimDisk) -> None:
     size, entries = segment.size, segment.index.count
-    disk.space = disk.used + 10
+    disk.capacity = disk.used + 10
     with pytest.raises(StorageError):
         append(segment, 200, T0 + 99_999)
     assert (segment.size, segment.index.count, segment.max_timestamp) == (size, entries, T0 + 49_001)
-    disk.space = disk.used + 10_000
+    disk.capacity = disk.used + 10_000
     append(segment, 200, T0)
     assert segment.locate(200) == size
 

@@ -168,16 +168,18 @@ def test_a_file_opened_before_the_end_is_of_no_use_after_it(end: object) -> None
 
 def test_a_full_disk_refuses_to_grow_and_leaves_the_file_as_it_was() -> None:
     disk, file = disk_with(1)
-    disk.space = 10
+    disk.capacity = 10
     file.append(b"12345678")
     with pytest.raises(StorageError, match="/d/file: could not write: No space left on device"):
         file.append(b"9abc")
+    other = disk.open("/d/other", create=True)
+    other.reserve(1000)  # takes no room before it is written to
     with pytest.raises(StorageError, match="No space"):
-        disk.open("/d/other", create=True).reserve(3)
+        other.append(b"9ab")
     assert disk.read_file("/d/file") == b"12345678"
     file.truncate(4)
     file.append(b"efghij")
-    assert disk.used == 10
+    assert (disk.used, disk.space("/d")) == (10, (10, 0))
 
 
 def test_below_a_broken_path_nothing_works_and_beside_it_everything_does() -> None:

@@ -265,10 +265,10 @@ class LogLife:
 
     def fill_up(self) -> None:
         """Soon the disk has no room."""
-        self.disk.space = self.disk.used + self.random.randrange(2000)
+        self.disk.capacity = self.disk.used + self.random.randrange(2000)
 
     def make_room(self) -> None:
-        self.disk.space = sys.maxsize
+        self.disk.capacity = sys.maxsize
 
     def fail_sometimes(self) -> None:
         self.disk.error_rate = self.random.choice((0.0, 0.02, 0.2))
@@ -335,7 +335,7 @@ class LogLife:
     def _restart(self) -> None:
         self._flush = None
         self._directories.release()
-        self.disk.space = sys.maxsize
+        self.disk.capacity = sys.maxsize
         self.disk.error_rate = 0.0
         if self.random.random() < 0.2:
             self._start_in_vain()

@@ -12,8 +12,8 @@ What `crash` leaves behind is this, and nobody may rely on more:
 - A failed `sync` is like Linux's: the pages count as clean from then on, so that reading shows what was
   written, another sync succeeds, and a crash reveals that they were lost.
 
-Short of a crash everything reads back as it was written. Operations fail when told to: for want of `space`,
-at random (`error_rate`), or below a path that is `broken`.
+Short of a crash everything reads back as it was written. Operations fail when told to: for want of
+`capacity`, at random (`error_rate`), or below a path that is `broken`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections import Counter
 from random import Random
 from typing import TypeAlias
 
-from odradek.log.disk import replace_whole
+from odradek.log.disk import Space, replace_whole
 from odradek.model.errors import StorageError
 from odradek.wire.batch import Buffer
 
@@ -34,8 +34,8 @@ _CLOSED = -1
 class SimDisk:
     """Files by absolute path. The folder `/` is there from the start."""
 
-    def __init__(self, random: Random, *, space: int = sys.maxsize) -> None:
-        self.space = space
+    def __init__(self, random: Random, *, capacity: int = sys.maxsize) -> None:
+        self.capacity = capacity
         self.error_rate = 0.0
         self.flips = True  # whether a crash may leave flipped bits
         self.now_ms = 0  # what files are dated with
@@ -92,7 +92,7 @@ class SimDisk:
         content = folder.entries.get(name)
         if content is None:
             raise FileNotFoundError(path)
-        return len(content.live) if isinstance(content, _Content) else 0
+        return content.live.length if isinstance(content, _Content) else 0
 
     def exists(self, path: str) -> bool:
         try:
@@ -107,6 +107,10 @@ class SimDisk:
         if not isinstance(content, _Content):
             raise FileNotFoundError(path)
         return content.modified_ms
+
+    def space(self, path: str) -> Space:
+        self._begin("space", path)
+        return Space(self.capacity, self.capacity - self.used)
 
     def make_directory(self, path: str) -> None:
         if self.exists(path):
@@ -194,7 +198,7 @@ class SimFile:
 
     def __init__(self, disk: SimDisk, path: str, content: _Content, life: int) -> None:
         self.path = path
-        self.size = len(content.live)
+        self.size = content.live.length
         self._disk = disk
         self._content = content
         self._life = life
@@ -216,12 +220,11 @@ class SimFile:
 
     def read(self, position: int, size: int) -> bytes:
         self._permit("read")
-        return bytes(self._content.live[position : position + size])
+        return self._content.live.read(position, size)
 
     def reserve(self, size: int) -> None:
         self._permit("reserve")
-        self._make_room(size)
-        if size > len(self._content.live):
+        if size > self._content.live.length:
             self._content.resize(size)
 
     def truncate(self, size: int) -> None:
@@ -249,8 +252,9 @@ class SimFile:
         self._disk._permit(operation, self.path)
 
     def _make_room(self, size: int) -> None:
-        growth = size - len(self._content.live)
-        if growth > 0 and self._disk.space < sys.maxsize and self._disk.used + growth > self._disk.space:
+        growth = size - len(self._content.live.bytes)
+        disk = self._disk
+        if growth > 0 and disk.capacity < sys.maxsize and disk.used + growth > disk.capacity:
             raise StorageError(f"{self.path}: could not write: No space left on device")
 
     def _append_in_vain(self, data: Buffer) -> None:
@@ -276,80 +280,106 @@ class SimLock:
         self._held.discard(self._path)
 
 
+class _Image:
+    """What a file holds: some bytes, and from there zeros up to its length, which take no room."""
+
+    __slots__ = ("bytes", "length")
+
+    def __init__(self, content: bytearray, length: int) -> None:
+        self.bytes = content
+        self.length = length
+
+    def read(self, position: int, size: int) -> bytes:
+        found = bytes(self.bytes[position : position + size])
+        return found.ljust(max(min(size, self.length - position), 0), b"\0")
+
+    def write(self, position: int, data: Buffer) -> None:
+        assert position <= self.length
+        self.bytes.extend(bytes(max(position - len(self.bytes), 0)))
+        self.bytes[position : position + len(data)] = data
+        self.length = max(self.length, len(self.bytes))
+
+    def resize(self, size: int) -> None:
+        del self.bytes[size:]
+        self.length = size
+
+    def copy(self) -> _Image:
+        return _Image(self.bytes.copy(), self.length)
+
+    def take(self, other: _Image, start: int) -> None:
+        """From `start` on be as the other is."""
+        del self.bytes[start:]
+        if len(other.bytes) > start:
+            self.bytes.extend(bytes(start - len(self.bytes)))
+            self.bytes += other.bytes[start:]
+        self.length = other.length
+
+
 class _Content:
-    """What a file holds: as it reads now, and as far as the disk has it."""
+    """A file: as it reads now, and as far as the disk has it."""
 
     __slots__ = ("_changed_from", "_cut", "_cut_at", "_durable", "_written_from", "live", "modified_ms")
 
     def __init__(self, now_ms: int) -> None:
         self.modified_ms = now_ms
-        self.live = bytearray()
-        self._durable = bytearray()
+        self.live = _Image(bytearray(), 0)
+        self._durable = _Image(bytearray(), 0)
         self._changed_from = _CLEAN  # everything below is the same in both, unless a sync failed
         self._written_from = _CLEAN  # likewise, but a mere change of size is no writing
         self._cut_at, self._cut = 0, b""  # the longest tail that was written and cut off since the last sync
 
     def write(self, position: int, data: Buffer) -> None:
-        assert position <= len(self.live)
-        self.live[position : position + len(data)] = data
+        self.live.write(position, data)
         self._changed_from = min(self._changed_from, position)
         self._written_from = min(self._written_from, position)
 
     def resize(self, size: int) -> None:
-        tail = len(self.live)
+        tail = len(self.live.bytes)
         if size < tail and self._written_from < tail and tail > self._cut_at + len(self._cut):
-            self._cut_at, self._cut = size, bytes(self.live[size:])
-        self._changed_from = min(self._changed_from, size, tail)
-        if size < tail:
-            del self.live[size:]
-        else:
-            self.live.extend(bytes(size - tail))
+            self._cut_at, self._cut = size, bytes(self.live.bytes[size:])
+        self._changed_from = min(self._changed_from, size, self.live.length)
+        self.live.resize(size)
 
     def sync(self) -> None:
         if self._changed_from < _CLEAN:
-            self._take_changes()
+            self._durable.take(self.live, self._changed_from)
             self._settle()
 
     def lose(self, random: Random, *, flips: bool) -> None:
         """The disk keeps some of what was changed, and the kernel forgets that there was more."""
         if self._changed_from < _CLEAN:
             left = self._survivor(random)
-            if flips and random.random() < 0.2 and len(left) > self._written_from:
+            if flips and random.random() < 0.2 and len(left.bytes) > self._written_from:
                 for _ in range(random.randint(1, 2)):
-                    left[random.randrange(self._written_from, len(left))] ^= 1 << random.randrange(8)
+                    at = random.randrange(self._written_from, len(left.bytes))
+                    left.bytes[at] ^= 1 << random.randrange(8)
             self._durable = left
             self._settle()
 
     def crash(self, random: Random, *, flips: bool) -> None:
         self.lose(random, flips=flips)
-        self.live = bytearray(self._durable)
+        self.live = self._durable.copy()
 
     def _settle(self) -> None:
         self._changed_from = self._written_from = _CLEAN
         self._cut_at, self._cut = 0, b""
 
-    def _take_changes(self) -> None:
-        start = self._changed_from
-        del self._durable[start:]
-        self._durable.extend(bytes(start - len(self._durable)))  # nothing, unless a sync failed
-        self._durable += self.live[start:]
-
-    def _survivor(self, random: Random) -> bytearray:
-        before, written_from = self._durable.copy(), self._written_from
-        self._take_changes()
-        after = self._durable
-        if written_from == _CLEAN:
-            return random.choice((before, after))
+    def _survivor(self, random: Random) -> _Image:
+        before, after = self._durable, self._durable.copy()
+        after.take(self.live, self._changed_from)
         fate = random.random()
+        if self._written_from == _CLEAN:
+            return before if fate < 0.5 else after
         if fate < 0.2:
-            left = after
-        elif fate < 0.3:
-            left = before
-        elif fate < 0.65:
-            left = after[: random.randint(min(written_from, len(after)), len(after))]
+            return after
+        if fate < 0.3:
+            return before
+        if fate < 0.65:
+            end = len(after.bytes)
+            left = after.bytes[: random.randint(min(self._written_from, end), end)]
         else:
-            left = self._patchwork(random, before, after)
-        return left
+            left = self._patchwork(random, before.bytes, after.bytes)
+        return _Image(left, max(len(left), random.choice((0, before.length, after.length))))
 
     def _patchwork(self, random: Random, before: bytearray, after: bytearray) -> bytearray:
         """Every written sector from a version of its own; one beyond that version's end is zeros."""
@@ -395,7 +425,8 @@ class _Folder:
 
     def used(self) -> int:
         return sum(
-            len(each.live) if isinstance(each, _Content) else each.used() for each in self.entries.values()
+            len(each.live.bytes) if isinstance(each, _Content) else each.used()
+            for each in self.entries.values()
         )
 
 
