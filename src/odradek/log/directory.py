@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from odradek.log import checkpoint
 from odradek.log.checkpoint import ForeignDirectory, Malformed, MetaProperties
-from odradek.log.disk import Disk, Lock
+from odradek.log.disk import Disk, Lock, Space
 from odradek.log.log import PartitionLog
 from odradek.log.log_name import LogName, Standing
 from odradek.log.open_files import OpenFiles
@@ -57,6 +57,9 @@ class DataDirectory:
     def __len__(self) -> int:
         """How many logs it holds."""
         return len(self.logs) + len(self.futures)
+
+    def space(self) -> Space:
+        return self._disk.space(self.path)
 
     # -- from cold to open ---------------------------------------------------------------------------------
 

@@ -12,10 +12,17 @@ import fcntl
 import os
 import shutil
 import struct
-from typing import NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from odradek.model.errors import StorageError
 from odradek.wire.batch import Buffer
+
+
+class Space(NamedTuple):
+    """Bytes."""
+
+    total: int
+    usable: int  # by us: what is kept for root is not
 
 
 class DiskFile(Protocol):
@@ -68,6 +75,10 @@ class Disk(Protocol):
     def exists(self, path: str) -> bool: ...
     def modified_ms(self, path: str) -> int:
         """When the file last changed, by the clock of the machine."""
+        ...
+
+    def space(self, path: str) -> Space:
+        """Of the file system that holds a directory."""
         ...
 
     def make_directory(self, path: str) -> None:
@@ -222,6 +233,13 @@ class OsDisk:
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
+
+    def space(self, path: str) -> Space:
+        try:
+            found = os.statvfs(path)
+        except OSError as error:
+            raise _storage_error(path, "look at", error) from error
+        return Space(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
     def make_directory(self, path: str) -> None:
         if os.path.isdir(path):
