@@ -17,11 +17,13 @@ from odradek.broker.cluster_store import ClusterStore
 from odradek.broker.config_changes import ConfigChanges
 from odradek.broker.configs import Configs
 from odradek.broker.controller import ControllerShell
+from odradek.broker.directory_moves import DirectoryMoves
 from odradek.broker.dispatch import Dispatcher
 from odradek.broker.fetch_sessions import FetchSessions
 from odradek.broker.group_commit import GroupCommit
 from odradek.broker.listeners import listener_settings, server_settings
 from odradek.broker.metadata import Metadata
+from odradek.broker.producer_ids import ProducerIdSource
 from odradek.broker.registry import routes
 from odradek.broker.replicas import Replicas
 from odradek.broker.services import Services
@@ -120,6 +122,7 @@ class Node:
             self._world.clock.wall_ms(),
         )
         self.config_changes.start(self._tasks)
+        self.services.directory_moves.resume()
         self.controller.start()
         await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
         self.server.open()
@@ -179,6 +182,9 @@ class Node:
             metadata=self.metadata,
             replicas=self.replicas,
             controller=self.controller,
+            directories=self.directories,
+            directory_moves=DirectoryMoves(self.directories, self.replicas, world.clock, self._tasks),
+            producer_ids=ProducerIdSource(self.id, self._session),
             topics=Topics(self._session, self.metadata, self.configs, world.entropy),
             fetch_sessions=FetchSessions(
                 world.entropy, config.integer("max.incremental.fetch.session.cache.slots")

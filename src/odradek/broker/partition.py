@@ -167,6 +167,11 @@ class HostedPartition:
             _wake_up_to(self._await_hold, flush.offset)
         self._written(leading, now_ms)
 
+    @property
+    def is_flushing(self) -> bool:
+        """A flush of the log is under way."""
+        return self._flushing
+
     def retire(self) -> None:
         """The partition leaves this broker: whoever waits asks again, and is told so."""
         self.replica.leading = None

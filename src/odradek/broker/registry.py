@@ -34,11 +34,19 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     23: (0, 4),  # OffsetForLeaderEpoch
     19: (0, 7),  # CreateTopics
     20: (0, 6),  # DeleteTopics
+    22: (0, 6),  # InitProducerId
     32: (0, 4),  # DescribeConfigs
     33: (0, 2),  # AlterConfigs
+    34: (0, 2),  # AlterReplicaLogDirs
+    35: (0, 5),  # DescribeLogDirs
     37: (0, 3),  # CreatePartitions
+    43: (0, 2),  # ElectLeaders
     44: (0, 1),  # IncrementalAlterConfigs
+    45: (0, 1),  # AlterPartitionReassignments
+    46: (0, 0),  # ListPartitionReassignments
+    57: (0, 2),  # UpdateFeatures
     60: (0, 2),  # DescribeCluster
+    61: (0, 0),  # DescribeProducers
     74: (0, 1),  # ListConfigResources
     75: (0, 0),  # DescribeTopicPartitions
 }

@@ -56,6 +56,7 @@ class Replicas:
         self._by_id: dict[TopicId, dict[int, HostedPartition]] = {}
         self._offline: set[Partition] = set()
         self.directories: LogDirectories | None = None
+        self.preferred_directories: dict[Partition, str] = {}  # of partitions that are still to come
 
     def __iter__(self) -> Iterator[HostedPartition]:
         for partitions in self._by_topic.values():
@@ -68,6 +69,9 @@ class Replicas:
             return self._by_topic[topic][number]
         except KeyError:
             raise self._not_hosted(Partition(topic, number)) from None
+
+    def find(self, name: Partition) -> HostedPartition | None:
+        return self._by_topic.get(name.topic, {}).get(name.number)
 
     def hosted_by_id(self, id: bytes, number: int) -> HostedPartition:
         try:
@@ -163,7 +167,13 @@ class Replicas:
         assert directories is not None
         log = directories.log(name)
         if log is None:
-            log = directories.create(name, self._settings_of(name.topic), self.now_ms(), topic_id=id)
+            log = directories.create(
+                name,
+                self._settings_of(name.topic),
+                self.now_ms(),
+                topic_id=id,
+                path=self.preferred_directories.pop(name, None),
+            )
         replica = Replica(self._self_id, self._lag_ms_max)
         partition = HostedPartition(name, id, log, replica, self)
         partition.isr_min = self._isr_min_of(name.topic)

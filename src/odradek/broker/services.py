@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from odradek.broker.config_changes import ConfigChanges
     from odradek.broker.configs import Configs
     from odradek.broker.controller import ControllerShell
+    from odradek.broker.directory_moves import DirectoryMoves
     from odradek.broker.fetch_sessions import FetchSessions
     from odradek.broker.metadata import Metadata
+    from odradek.broker.producer_ids import ProducerIdSource
     from odradek.broker.replicas import Replicas
     from odradek.broker.topics import Topics
+    from odradek.log.directories import LogDirectories
     from odradek.model.ids import BrokerId
     from odradek.observe.metrics import RequestMetrics, TopicMetrics
     from odradek.runtime.clock import Clock
@@ -35,6 +38,9 @@ class Services:
     replicas: Replicas
     topics: Topics
     controller: ControllerShell
+    directories: LogDirectories
+    directory_moves: DirectoryMoves
+    producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
     request_metrics: RequestMetrics
     topic_metrics: TopicMetrics

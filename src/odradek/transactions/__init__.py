@@ -1,0 +1,1 @@
+"""Exactly-once: producer ids, and what a coordinator knows of transactions."""
