@@ -1,6 +1,6 @@
 """The newest offset of each key, in 24 bytes a key and in no more memory than was asked for.
 
-An open-addressing table in three flat arrays: a Python dict would hold a sixth as many keys in the same room,
+An open-addressing table in three flat arrays: a Python dict would hold a quarter as many keys in the room,
 and every round of compaction rewrites the log, so keys a round are what counts.
 
 A key is known by its 127-bit fingerprint alone. Two keys that shared one would cost somebody a record, so it
