@@ -65,7 +65,7 @@ WORLD: dict[str, set[str]] = {
     "tempfile": {"testing/"},
     "asyncio": {"coordination/", "net/", "runtime/", "client/", "broker/", "cli/", "console/", "testing/"},
 }
-OPENS_FILES = {"log/disk.py", "net/tls.py", "cli/", "testing/"}
+OPENS_FILES = {"log/disk.py", "net/tls.py", "runtime/process.py", "cli/", "testing/"}
 FILE_CALLS = {"open", "os.open", "io.open", "os.fdopen"}
 CLOCK_CALLS = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today"}
 ENTROPY_CALLS = {"uuid.uuid1", "uuid.uuid4", "uuid1", "uuid4", "os.urandom"}

@@ -193,7 +193,7 @@ def test_what_was_cut_meanwhile_is_compacted_anew() -> None:
         kept.housekeeping.start()
         log = dirty(kept)
         await asyncio.sleep(1)
-        kept.directories.cut(ORDERS, 5)
+        kept.directories.cut({ORDERS: 5})
         kept.append(log, b"key 9", roll=True)
         workers.gate.set()
         await asyncio.sleep(20)

@@ -13,12 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from odradek.broker.chores import in_slices
-from odradek.broker.clean_apart import clean_apart
 from odradek.broker.serving import Served, blaming, serving
 from odradek.log import cleaning
 from odradek.log.cleaning import Cleaned, KeyMapSettings, Order
 from odradek.log.compaction import Cleanable, cleanable, filthiest
-from odradek.log.key_map import SLOT_SIZE
 from odradek.model.errors import StorageError
 from odradek.runtime.workers import Busy, ProcessDied
 
@@ -146,6 +144,8 @@ class Compaction:
 
     async def _carried_out(self, served: Served, order: Order) -> Cleaned | None:
         """None if nobody wants it any more: the log was deleted, moved, or is to be compacted no longer."""
+        from odradek.broker.clean_apart import clean_apart  # much, and few brokers ever compact
+
         rate = self._configs.broker.double("log.cleaner.io.max.bytes.per.second") / max(self.cleaners, 1)
         work = self._processes.start(clean_apart, order, self._disk, rate)
         try:
@@ -165,12 +165,8 @@ class Compaction:
         directory.note_cleaned(partition, cleaned.cleaned_until)
         self.on_replaced(served)
         tally = cleaned.tally
-        slots = order.key_map.size // SLOT_SIZE
-        self.last_round = LastRound(
-            seconds,
-            tally.bytes_kept / (tally.bytes_read or 1),
-            cleaned.keys / (slots * order.key_map.load_factor),
-        )
+        kept_ratio = tally.bytes_kept / (tally.bytes_read or 1)
+        self.last_round = LastRound(seconds, kept_ratio, cleaned.keys / _keys_max(order))
         _logger.info(
             "%s is compacted up to offset %d: of %d records %d stay, of %d bytes %d, after %.1f s",
             *(partition, cleaned.cleaned_until, tally.records_read, tally.records_kept),
@@ -184,3 +180,9 @@ class Compaction:
             "have another replica take its place; compaction is tried again when the broker starts anew",
             *(served.partition, damage),
         )
+
+
+def _keys_max(order: Order) -> float:
+    from odradek.log.key_map import SLOT_SIZE
+
+    return order.key_map.size // SLOT_SIZE * order.key_map.load_factor

@@ -8,15 +8,18 @@ refuses as a whole (`ApiError`) is answered in the API's own shape, by its route
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from types import CoroutineType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from odradek.broker.context import RequestContext
 from odradek.broker.handlers.metadata import refuse_version
 from odradek.broker.parked import Parked
 from odradek.model.errors import ApiError, ErrorCode, StorageError
+from odradek.observe import request_log
 from odradek.wire.connection import BadFrame
 from odradek.wire.frame import read_request_header, response_frame
+from odradek.wire.parts import size_of
 from odradek.wire.primitives import Malformed
 
 if TYPE_CHECKING:
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from odradek.broker.services import Services
     from odradek.net.connection import Connection
     from odradek.wire.frame import RequestHeader
+    from odradek.wire.messages.fetch import FetchRequest
     from odradek.wire.parts import Part
 
 _logger = logging.getLogger("odradek.broker.dispatch")
 
+FETCH = 1
 API_VERSIONS = 18
 
 
@@ -41,6 +46,7 @@ class _Call(NamedTuple):
     connection: Connection
     ticket: int
     request: object
+    size: int
     began: float
 
 
@@ -50,7 +56,7 @@ class Dispatcher:
     def __init__(self, routes: Mapping[int, Route], services: Services) -> None:
         self._routes = routes
         self._services = services
-        self._parked: dict[Connection, set[Parked[object]]] = {}
+        self._parked: dict[Connection, dict[Parked[object], str]] = {}  # with the names of their APIs
 
     # -- for the connections -----------------------------------------------------------------------------
 
@@ -64,7 +70,7 @@ class Dispatcher:
             request, _ = header.api.request_decoders[header.version](frame, header.body_at)
         except Malformed as malformed:
             raise BadFrame(str(malformed)) from None
-        call = _Call(route, header, connection, ticket, request, began)
+        call = _Call(route, header, connection, ticket, request, len(frame), began)
         ctx = RequestContext(self._services, connection, header.version, header.client_id)
         try:
             result = route.handle(ctx, request)
@@ -88,32 +94,40 @@ class Dispatcher:
             for parked in list(waiting):
                 parked.expire_now()
 
-    @property
-    def parked_count(self) -> int:
-        return sum(map(len, self._parked.values()))
+    def parked_by_api(self) -> Mapping[str, int]:
+        return Counter(api for waiting in self._parked.values() for api in waiting.values())
 
     # -- answers -----------------------------------------------------------------------------------------
 
-    def _frame(self, call: _Call, response: object | None) -> Sequence[Part]:
+    def _frame(
+        self, call: _Call, response: object | None, waited_since: float | None = None
+    ) -> Sequence[Part]:
         header = call.header
-        self._services.request_metrics.answered(
-            header.api.name, header.version, self._services.clock.monotonic() - call.began
+        now = self._services.clock.monotonic()
+        seconds, waited_s = now - call.began, None if waited_since is None else now - waited_since
+        self._services.request_metrics.answered(_counted_as(call), header.version, seconds, waited_s)
+        parts = (
+            ()
+            if response is None
+            else response_frame(header.api, header.version, header.correlation_id, response)
         )
-        if response is None:
-            return ()
-        return response_frame(header.api, header.version, header.correlation_id, response)
+        if request_log.is_on():
+            _tell(call, parts, seconds)
+        return parts
 
     def _park(self, call: _Call, parked: Parked[object]) -> None:
-        waiting = self._parked.setdefault(call.connection, set())
-        waiting.add(parked)
+        waiting = self._parked.setdefault(call.connection, {})
+        waiting[parked] = call.header.api.name
+        since = self._services.clock.monotonic()
 
         def deliver(response: object) -> None:
-            waiting.discard(parked)
-            call.connection.reply(call.ticket, self._frame(call, response))
+            waiting.pop(parked, None)
+            call.connection.reply(call.ticket, self._frame(call, response, since))
 
         parked.deliver_to(deliver)
 
     async def _finish(self, call: _Call, result: Coroutine[object, object, object]) -> None:
+        since = self._services.clock.monotonic()
         try:
             response = await result
         except (ApiError, StorageError) as failure:
@@ -121,7 +135,7 @@ class Dispatcher:
         if type(response) is Parked:
             self._park(call, response)
         else:
-            call.connection.reply(call.ticket, self._frame(call, response))
+            call.connection.reply(call.ticket, self._frame(call, response, since))
 
     def _refusal(self, call: _Call, failure: ApiError | StorageError) -> object:
         if isinstance(failure, StorageError):
@@ -135,3 +149,25 @@ class Dispatcher:
         if header.api.key == API_VERSIONS:
             return response_frame(header.api, 0, header.correlation_id, refuse_version(self._services))
         raise BadFrame(f"{header.api} v{header.version} is not served")
+
+
+def _counted_as(call: _Call) -> str:
+    """Dashboards tell what consumers fetch from what followers do."""
+    if call.header.api.key != FETCH:
+        return call.header.api.name
+    request = cast("FetchRequest", call.request)
+    is_follower = request.replica_id >= 0 or request.replica_state.replica_id >= 0
+    return "FetchFollower" if is_follower else "FetchConsumer"
+
+
+def _tell(call: _Call, parts: Sequence[Part], seconds: float) -> None:
+    header = call.header
+    request_log.answered(
+        header.api.name,
+        header.version,
+        client=header.client_id,
+        peer=call.connection.peer,
+        size=call.size,
+        answer_size=size_of(parts),
+        ms=seconds * 1000,
+    )

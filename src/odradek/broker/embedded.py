@@ -10,7 +10,7 @@ from odradek.log.disk import OsDisk
 from odradek.net.sockets import SocketNetwork
 from odradek.runtime.clock import SystemClock
 from odradek.runtime.entropy import SystemEntropy
-from odradek.runtime.workers import Threads
+from odradek.runtime.workers import Processes, Threads
 
 if TYPE_CHECKING:
     from odradek.coordination.store import Session
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 STORE_FILE = "odradek-cluster.db"
 THREADS = 4
 WORK_WAITING_MAX = 10_000
+COMPACTIONS_MAX = 16  # at once, whatever log.cleaner.threads says
 
 
 class EmbeddedBroker:
     def __init__(self, config: BrokerConfig) -> None:
         self._clock = SystemClock()
         self._threads = Threads(THREADS, waiting_max=WORK_WAITING_MAX, name="odradek")
+        self._processes = Processes(COMPACTIONS_MAX, waiting_max=0, name="odradek process")
         self._store: EmbeddedStore | None = None
         self._store_path = f"{config.data_dirs[0]}/{STORE_FILE}"
-        world = World(self._clock, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads)
+        world = World(self._clock, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads, self._processes)
         self.node = Node(config, world, self._open_session)
 
     async def start(self) -> list[Address]:
@@ -38,6 +40,7 @@ class EmbeddedBroker:
         await self.node.stop()
         if self._store is not None:
             self._store.close()
+        await self._processes.stop()
         await self._threads.stop()
 
     async def _open_session(self) -> Session:

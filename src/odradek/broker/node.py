@@ -27,7 +27,9 @@ from odradek.broker.producer_ids import ProducerIdSource
 from odradek.broker.registry import routes
 from odradek.broker.replicas import Replicas
 from odradek.broker.services import Services
+from odradek.broker.stage import Stage
 from odradek.broker.topics import Topics
+from odradek.broker.upkeep import Upkeep
 from odradek.log.checkpoint import MetaProperties
 from odradek.log.directories import LogDirectories
 from odradek.log.recoveries import recover_logs
@@ -69,6 +71,7 @@ class World:
     disk: Disk
     network: Network
     threads: Workers
+    processes: Workers
 
 
 class NodeFault(Exception):
@@ -81,6 +84,8 @@ class Node:
         self._open_session = open_session
         self._tasks = Tasks(self._faulted)
         self._started: list[str] = []
+        self.stage = Stage.STARTING
+        self.upkeep = Upkeep(self, world, self._tasks)
         self.fault: asyncio.Future[NodeFault] = asyncio.get_running_loop().create_future()
         self.metadata = Metadata(ClusterImage(cluster_id=""))
         self.configs = Configs(config, lambda: self.metadata.image)
@@ -98,6 +103,8 @@ class Node:
     async def start(self) -> list[Address]:
         """Where it listens, once clients are served."""
         config = self.configs.broker
+        await self.upkeep.open_for_watchers()
+        self._started.append("upkeep")
         claimed = self.directories.claim()
         self._started.append("directories")
         self._session = await self._open_session()
@@ -126,6 +133,8 @@ class Node:
         self.controller.start()
         await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
         self.server.open()
+        self.stage = Stage.SERVING
+        self.upkeep.start()
         return list(addresses.values())
 
     async def _own_id(self, claimed: MetaProperties) -> BrokerId:
@@ -137,6 +146,7 @@ class Node:
         return await registration.next_broker_id(self._session, config.integer("reserved.broker.max.id"))
 
     async def _open_logs(self) -> None:
+        self.stage = Stage.RECOVERING
         recoveries = self.directories.recoveries(self.configs.log_settings)
         outcomes = await self._recover(recoveries)
         self.directories.open_logs(self.configs.log_settings, outcomes, self._world.clock.wall_ms())
@@ -215,10 +225,13 @@ class Node:
 
     async def stop(self) -> None:
         """Take no more requests, answer what waits, make everything durable, and say that it was."""
+        self.stage = Stage.STOPPING
         if "server" in self._started:
             self.server.finish()
             self.dispatcher.stop()
             await self.server.stop(STOP_WITHIN_S)
+        if "upkeep" in self._started:
+            await self.upkeep.stop()
         await self._tasks.stop()
         if "session" in self._started:
             await self._session.close()

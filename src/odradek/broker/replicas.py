@@ -62,6 +62,11 @@ class Replicas:
         for partitions in self._by_topic.values():
             yield from partitions.values()
 
+    @property
+    def offline_count(self) -> int:
+        """Partitions that would be here, had their disk not failed."""
+        return len(self._offline)
+
     # -- for handlers ------------------------------------------------------------------------------------
 
     def hosted(self, topic: str, number: int) -> HostedPartition:

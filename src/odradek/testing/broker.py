@@ -27,7 +27,7 @@ from odradek.model.config.broker_config import BrokerConfig
 from odradek.net.sockets import SocketNetwork
 from odradek.runtime.entropy import SystemEntropy
 from odradek.runtime.loop_thread import LoopThread
-from odradek.runtime.workers import Threads
+from odradek.runtime.workers import Processes, Threads
 from odradek.testing.sim_clock import MovableClock, MovableLoop
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Broker:
         self._loop: MovableLoop | None = None
         self._store: EmbeddedStore | None = None
         self._threads: Threads | None = None
+        self._processes: Processes | None = None
         self._node: Node | None = None
 
     @property
@@ -156,7 +157,10 @@ class Broker:
 
     async def _start(self) -> None:
         self._threads = Threads(2, waiting_max=1000, name="odradek worker")
-        world = World(self.clock.movable, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads)
+        self._processes = Processes(1, waiting_max=0, name="odradek process")
+        world = World(
+            self.clock.movable, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads, self._processes
+        )
         settings = {
             "listeners": f"PLAINTEXT://127.0.0.1:{self._port}",
             "log.dirs": self.directory,
@@ -172,8 +176,10 @@ class Broker:
         return self._store.session()
 
     async def _catch_up(self) -> None:
-        """Let everything that is due now run."""
+        """Let everything that is due now run, and wait for the chores among it."""
         await asyncio.sleep(0)
+        if self._node is not None:
+            await self._node.upkeep.run_due()
 
     async def _stop(self) -> BaseException | None:
         assert self._threads is not None
@@ -181,6 +187,8 @@ class Broker:
         if self._node is not None:
             await self._node.stop()
             fault = self._node.fault.result() if self._node.fault.done() else None
+        if self._processes is not None:
+            await self._processes.stop()
         await self._threads.stop()
         return fault
 
