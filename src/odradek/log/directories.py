@@ -253,7 +253,10 @@ class LogDirectories:
         return directory, directory.logs[partition]
 
     def _at(self, path: str) -> DataDirectory:
-        return next(each for each in self._all if each.path == path)
+        directory = next(each for each in self._all if each.path == path)
+        if directory.failure is not None:
+            raise StorageError(f"{path} is offline: {directory.failure}")
+        return directory
 
     def _least_loaded(self) -> DataDirectory:
         if not self.online:
@@ -267,8 +270,8 @@ class LogDirectories:
             directory.delete(names, now_ms + self._delete_delay_ms)
 
     def _settle_moves(self, now_ms: int) -> None:
-        """Moves that the last stop interrupted: of two serving logs the longer one stays, and a future holds
-        nothing that the crash took from its log."""
+        """Moves that the last stop interrupted: of two serving logs the longer one stays, and a future keeps
+        what it has in common with its log."""
         homes: dict[Partition, DataDirectory] = {}
         for directory in self.online:
             for partition, log in list(directory.logs.items()):
@@ -279,13 +282,40 @@ class LogDirectories:
                     _logger.warning("%s was being moved; what is in %s goes", partition, loser.path)
                     with suppress(StorageError), self._blaming(loser):
                         loser.delete([LogName(partition)], now_ms + self._delete_delay_ms)
-        ends = {
-            partition: homes[partition].logs[partition].log_end
-            for directory in self.online
-            for partition in directory.futures
-            if partition in homes
-        }
-        self._on_each(lambda directory: directory.cut(ends))
+        for directory in self.online:
+            for partition in list(directory.futures):
+                if partition in homes:
+                    with suppress(StorageError), self._blaming(directory):
+                        self._resume_move(partition, homes[partition], directory, now_ms)
+
+    def _resume_move(
+        self, partition: Partition, source: DataDirectory, target: DataDirectory, now_ms: int
+    ) -> None:
+        name, log, future = (
+            LogName(partition, Standing.FUTURE),
+            source.logs[partition],
+            target.futures[partition],
+        )
+        is_same_topic = target.topic_id(name) == source.topic_id(LogName(partition))
+        # Of a compacted log nobody can tell what a crash took from the middle.
+        if is_same_topic and (target.was_clean or not future.settings.compacted):
+            target.cut({partition: _common_end(future, log)})
+        else:
+            target.delete([name], now_ms + self._delete_delay_ms)
+            if is_same_topic:
+                self.create_future(partition, target.path, now_ms)
+
+
+def _common_end(future: PartitionLog, log: PartitionLog) -> int:
+    """Up to where a future holds what its log does. Either may have lost its end, or have been cut while the
+    other's disk was away; batches of one epoch are the same in both."""
+    end = min(future.log_end, log.log_end)
+    for epoch, start_offset in reversed(future.epochs.entries):
+        known, until = log.end_of_epoch(epoch)
+        if known == epoch:
+            return min(end, until)
+        end = min(end, start_offset)
+    return end
 
 
 def _agreed(said: dict[str, Id | None], whose: str) -> Id | None:

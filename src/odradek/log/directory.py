@@ -39,6 +39,7 @@ class DataDirectory:
     def __init__(self, disk: Disk, path: str, random_bytes: Callable[[int], bytes]) -> None:
         self.path = path
         self.meta = NOBODY  # whose it is
+        self.was_clean = False  # how the last broker left it
         self.failure: str | None = None  # why it is offline
         self.logs: dict[Partition, PartitionLog] = {}
         self.futures: dict[Partition, PartitionLog] = {}
@@ -46,7 +47,6 @@ class DataDirectory:
         self._files = OpenFiles(disk)
         self._random_bytes = random_bytes
         self._lock: Lock | None = None
-        self._clean = False  # how the last broker left it
         # What the checkpoint files hold.
         self._recovery_points: dict[Partition, int] = {}
         self._log_starts: dict[Partition, int] = {}
@@ -59,6 +59,7 @@ class DataDirectory:
         return len(self.logs) + len(self.futures)
 
     def space(self) -> Space:
+        """Of the file system it lies in."""
         return self._disk.space(self.path)
 
     # -- from cold to open ---------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ class DataDirectory:
             raise ForeignDirectory(f"{self.path}: another broker uses it; its {LOCK} is held")
         self.meta = checkpoint.read_meta(self._disk, self._at(checkpoint.META_PROPERTIES)) or NOBODY
         stopped = checkpoint.read_clean_shutdown(self._disk, self._at(checkpoint.CLEAN_SHUTDOWN))
-        self._clean = stopped is not None
+        self.was_clean = stopped is not None
         self._recovery_points = self._read_if_sound(checkpoint.RECOVERY_POINTS)
         self._log_starts = self._read_if_sound(checkpoint.LOG_STARTS)
         self._cleaned_until = self._read_if_sound(checkpoint.CLEANED_UNTIL)
@@ -88,7 +89,7 @@ class DataDirectory:
 
     def recoveries(self, settings_of: SettingsOf) -> list[Recovery]:
         """What is to be recovered before the logs are opened: nothing after a clean stop."""
-        if self._clean:
+        if self.was_clean:
             return []
         found = []
         for name, path in self._names(Standing.SERVING, Standing.FUTURE):
@@ -236,7 +237,7 @@ class DataDirectory:
                 raise StorageError(each.failure)
             for line in each.recovered.lines:
                 _logger.warning("%s", line)
-        if not self._clean:
+        if not self.was_clean:
             for _, path in self._names(Standing.SERVING, Standing.FUTURE):
                 assert path in mine, f"{path} was not recovered"
 

@@ -18,7 +18,7 @@ from odradek.log.recoveries import recover_logs
 from odradek.log.retention import expired
 from odradek.log.settings import LogSettings
 from odradek.model.errors import ApiError, StorageError
-from odradek.model.ids import Partition
+from odradek.model.ids import Partition, TopicId
 from odradek.testing.laws import History, LogEvidence, broken, log_laws
 from odradek.testing.sim_clock import START_MS
 from odradek.testing.sim_disk import SimDisk
@@ -189,7 +189,8 @@ class LogLife:
         if self._directories.future(PARTITION) is None:
             home = self._directories.home(PARTITION)
             other = next(each for each in self._directories if each is not home)
-            self._directories.create_future(PARTITION, other.path, self.now_ms)
+            if other.failure is None:
+                self._directories.create_future(PARTITION, other.path, self.now_ms)
         elif self._directories.fill_future(PARTITION, self.random.choice((1, 500)), self.now_ms) == 0:
             self.end_flush()
             self._directories.promote_future(PARTITION, self.now_ms)
@@ -210,7 +211,8 @@ class LogLife:
     def _create(self) -> None:
         self._may_be_gone = True
         self.history = History(self._settings.compacted)
-        self._directories.create(PARTITION, self._settings, self.now_ms)
+        topic_id = TopicId(self.random.randbytes(16))
+        self._directories.create(PARTITION, self._settings, self.now_ms, topic_id=topic_id)
         self._may_be_gone = False
         self._remember_producers()
 
