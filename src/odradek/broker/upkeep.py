@@ -36,7 +36,8 @@ class Upkeep:
 
             self._watch = Watch(self._node, self, self._tasks)
             address = await self._watch.listen(address_of(where))
-            _logger.info("metrics and health are told at http://%s", address)
+            shown = address._replace(host=address.host or "localhost")
+            _logger.info("metrics and health are told at http://%s", shown)
 
     def start(self) -> None:
         """The broker serves."""

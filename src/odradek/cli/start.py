@@ -13,6 +13,7 @@ import click
 from odradek.model.config.broker_config import BrokerConfig
 from odradek.model.config.environment import settings_of
 from odradek.model.config.setting import ConfigError
+from odradek.observe.logs import start_logging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,19 +39,30 @@ _FOR_A_LAPTOP = {
 )
 @click.option("--data", metavar="DIR", help="Where the data goes: log.dirs.")
 @click.option("--listen", metavar="HOST:PORT", help="Where clients connect; port 0 is any free one.")
-def start(properties: str | None, settings: tuple[str, ...], data: str | None, listen: str | None) -> None:
+@click.option("--log-level", metavar="LEVELS", help="DEBUG, INFO, WARN or ERROR; see odradek.log.levels.")
+def start(
+    properties: str | None,
+    settings: tuple[str, ...],
+    data: str | None,
+    listen: str | None,
+    log_level: str | None,
+) -> None:
     """Run a broker.
 
     PROPERTIES is a server.properties as Kafka reads it; KAFKA_* environment variables count too. When clients
     are served, one line `ready HOST:PORT` is printed. SIGTERM and SIGINT stop cleanly, a second one at once.
     """
     try:
-        config = BrokerConfig.of(_settings(properties, settings, data, listen))
+        shorthands = {
+            "log.dirs": data,
+            "listeners": None if listen is None else f"PLAINTEXT://{listen}",
+            "odradek.log.levels": log_level,
+        }
+        config = BrokerConfig.of(_settings(properties, settings, shorthands))
     except ConfigError as bad:
         sys.exit(f"odradek: {bad}")
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
+    as_json = config.string("odradek.log.format") == "json"
+    start_logging(sys.stderr, config.words("odradek.log.levels"), as_json=as_json)
     sys.exit(asyncio.run(_run(config)))
 
 
@@ -91,7 +103,7 @@ async def _serve(fault: asyncio.Future[NodeFault], stopped: asyncio.Event, log: 
 
 
 def _settings(
-    properties: str | None, settings: Iterable[str], data: str | None, listen: str | None
+    properties: str | None, settings: Iterable[str], shorthands: Mapping[str, str | None]
 ) -> Mapping[str, str]:
     """From weak to strong: the file, or what a laptop needs; the environment; --set; the shorthands."""
     found = dict(_FOR_A_LAPTOP) if properties is None else _read(properties)
@@ -101,10 +113,7 @@ def _settings(
         if not equals:
             raise ConfigError(f"--set {setting}: write it as KEY=VALUE")
         found[key.strip()] = value
-    if data is not None:
-        found["log.dirs"] = data
-    if listen is not None:
-        found["listeners"] = f"PLAINTEXT://{listen}"
+    found.update({key: value for key, value in shorthands.items() if value is not None})
     if "log.dirs" in found:
         found["log.dirs"] = ",".join(os.path.abspath(each.strip()) for each in found["log.dirs"].split(","))
     return found

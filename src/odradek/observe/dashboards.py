@@ -90,8 +90,8 @@ def _requests(sources: Sources) -> Iterator[Family]:
     yield counter(f"{prefix}_errors_total", "Requests refused as a whole.", by_error)
     for name, meaning, times in (
         ("totaltimems", "From a request's arrival to its answer.", _total_times),
-        ("localtimems", "Of that, at work on it.", _local_times),
-        ("remotetimems", "Of that, waiting: for offsets, for others, for more to read.", _remote_times),
+        ("localtimems", "The part of that spent at work.", _local_times),
+        ("remotetimems", "The part spent waiting: for offsets, for others, for more to read.", _remote_times),
     ):
         rows = [({"request": api}, times(counts)) for api, counts in apis.items()]
         yield from _histogram(f"{prefix}_{name}", meaning, rows)
@@ -177,20 +177,24 @@ _OF_A_PARTITION: tuple[tuple[str, str, Callable[[PartitionFacts], Number]], ...]
         "Its replicas.",
         lambda facts: facts.replicas if facts.leads else 0,
     ),
-    ("kafka_cluster_partition_insyncreplicascount", "Those in sync.", lambda facts: facts.in_sync or 0),
+    (
+        "kafka_cluster_partition_insyncreplicascount",
+        "Its replicas in sync.",
+        lambda facts: facts.in_sync or 0,
+    ),
     (
         "kafka_cluster_partition_underreplicated",
-        "Not all are.",
+        "1 where fewer are in sync.",
         lambda facts: int(_is_under_replicated(facts)),
     ),
     (
         "kafka_cluster_partition_underminisr",
-        "Fewer are than min.insync.replicas.",
+        "1 where fewer are in sync than min.insync.replicas.",
         lambda facts: int(_is_under_min(facts)),
     ),
     (
         "kafka_cluster_partition_atminisr",
-        "As many are as min.insync.replicas.",
+        "1 where just as many are in sync as min.insync.replicas.",
         lambda facts: int(_is_at_min(facts)),
     ),
     (
@@ -217,7 +221,7 @@ def _replicas(sources: Sources, hosted: Hosted) -> Iterator[Family]:
 
 def _directories(directories: Sequence[DirectoryFacts]) -> Iterator[Family]:
     offline = [(labels(logDirectory=each.path), int(each.is_offline)) for each in directories]
-    yield gauge("kafka_log_logmanager_logdirectoryoffline", "Its disk has failed.", offline)
+    yield gauge("kafka_log_logmanager_logdirectoryoffline", "1 where its disk has failed.", offline)
     count = _count(each.is_offline for each in directories)
     yield gauge("kafka_log_logmanager_offlinelogdirectorycount", "Directories whose disk has failed.", count)
 
@@ -233,9 +237,15 @@ def _cleaner(sources: Sources) -> Iterator[Family]:
     its = [labels(logDirectory=each.path) for each in directories]
     partitions = zip(its, (each.uncleanable_partitions for each in directories), strict=True)
     sizes = zip(its, (each.uncleanable_bytes for each in directories), strict=True)
-    yield gauge(f"{manager}_uncleanable_partitions_count", "Damaged, not compacted.", partitions)
+    yield gauge(
+        f"{manager}_uncleanable_partitions_count",
+        "Partitions that are damaged and not compacted.",
+        partitions,
+    )
     yield gauge(f"{manager}_uncleanable_bytes", "Bytes in them.", sizes)
-    yield gauge(f"{manager}_max_dirty_percent", "Of the dirtiest log.", facts.dirty_percent_max)
+    yield gauge(
+        f"{manager}_max_dirty_percent", "How much of the dirtiest log is dirty.", facts.dirty_percent_max
+    )
     yield gauge(f"{manager}_time_since_last_run_ms", "Since compaction looked.", facts.since_last_look_ms)
     cleaner = "kafka_log_logcleaner"
     yield gauge(f"{cleaner}_max_compaction_delay_secs", "How overdue a log is.", facts.delay_s_max)
@@ -253,7 +263,9 @@ def _cleaner(sources: Sources) -> Iterator[Family]:
 def _controller(sources: Sources) -> Iterator[Family]:
     prefix = "kafka_controller_kafkacontroller"
     facts = sources.controller()
-    yield gauge(f"{prefix}_activecontrollercount", "This is the controller.", int(facts is not None))
+    yield gauge(
+        f"{prefix}_activecontrollercount", "1 where this broker is the controller.", int(facts is not None)
+    )
     if facts is None:
         return
     image = facts.image
@@ -262,10 +274,14 @@ def _controller(sources: Sources) -> Iterator[Family]:
         ("globaltopiccount", "Topics of the cluster.", len(image.topics)),
         ("globalpartitioncount", "Partitions of the cluster.", len(states)),
         ("activebrokercount", "Brokers of the cluster.", len(image.brokers)),
-        ("offlinepartitionscount", "Nobody leads them.", _count(not _is_led(image, each) for each in states)),
+        (
+            "offlinepartitionscount",
+            "Partitions that nobody leads.",
+            _count(not _is_led(image, each) for each in states),
+        ),
         (
             "preferredreplicaimbalancecount",
-            "Another than their first replica leads them.",
+            "Partitions led by another than their first replica.",
             _count(each.replicas[:1] != (each.leader,) for each in states),
         ),
         ("topicstodeletecount", "Topics on their way out.", facts.topics_to_delete),
@@ -284,15 +300,23 @@ def _server(sources: Sources) -> Iterator[Family]:
     sessions = sources.fetch_sessions()
     cache = "kafka_server_fetchsessioncache"
     yield gauge(f"{cache}_numincrementalfetchsessions", "Fetch sessions.", sessions.sessions)
-    yield gauge(f"{cache}_numincrementalfetchpartitionscached", "Partitions in them.", sessions.partitions)
+    yield gauge(
+        f"{cache}_numincrementalfetchpartitionscached", "Partitions in fetch sessions.", sessions.partitions
+    )
     yield counter(
         f"{cache}_incrementalfetchsessionevictions_total", "Sessions that had to go.", sessions.evicted
     )
     parked = [(labels(delayedOperation=api), count) for api, count in sources.parked().items()]
     for name in ("purgatorysize", "numdelayedoperations"):
         yield gauge(f"kafka_server_delayedoperationpurgatory_{name}", "Requests that wait.", parked)
-    yield gauge("kafka_server_kafkaserver_brokerstate", "3: it serves.", sources.broker_state())
-    yield gauge("kafka_server_metadataloader_currentcontrollerid", "Who is.", sources.image().controller)
+    yield gauge(
+        "kafka_server_kafkaserver_brokerstate",
+        "1: it starts, 2: it recovers its logs, 3: it serves, 7: it stops.",
+        sources.broker_state(),
+    )
+    yield gauge(
+        "kafka_server_metadataloader_currentcontrollerid", "The broker that is.", sources.image().controller
+    )
     yield from _network(sources)
 
 

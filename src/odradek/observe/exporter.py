@@ -70,10 +70,14 @@ _OF_A_STATE: tuple[tuple[str, str, Callable[[PartitionImage], Number]], ...] = (
     ("leader", "The broker that leads it; -1: none.", lambda state: state.leader),
     (
         "leader_is_preferred",
-        "The first of its replicas leads it.",
+        "1 where the first of its replicas leads it.",
         lambda state: int(state.replicas[:1] == (state.leader,)),
     ),
     ("replicas", "Its replicas.", lambda state: len(state.replicas)),
-    ("in_sync_replica", "Those in sync.", lambda state: len(state.isr)),
-    ("under_replicated_partition", "Not all are.", lambda state: int(len(state.isr) < len(state.replicas))),
+    ("in_sync_replica", "Its replicas in sync.", lambda state: len(state.isr)),
+    (
+        "under_replicated_partition",
+        "1 where not all are in sync.",
+        lambda state: int(len(state.isr) < len(state.replicas)),
+    ),
 )

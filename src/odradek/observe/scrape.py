@@ -23,3 +23,4 @@ def scrape(sources: Sources) -> Iterator[str]:
             yield ""
     yield from text(dashboards.families(sources, hosted))
     yield from text(exporter.families(sources, hosted))
+    yield from text(sources.client_metrics())

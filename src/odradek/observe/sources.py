@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from odradek.model.image import ClusterImage
+from odradek.observe.exposition import Family
 from odradek.observe.metrics import Histogram, RequestMetrics, TopicMetrics
 from odradek.observe.rates import TrafficRates
 
@@ -92,3 +93,4 @@ class Sources:
     idle_ratio: Callable[[], float | None]  # of the loop's thread lately; None before there is a lately
     image: Callable[[], ClusterImage]
     broker_state: Callable[[], int]
+    client_metrics: Callable[[], Iterable[Family]] = tuple  # what clients push
