@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from odradek.broker.parked import Parked
 from odradek.model.errors import ApiError, ErrorCode
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from odradek.net.connection import Connection
 
 Reply = TypeVar("Reply")
+
+
+class ClientSoftware(NamedTuple):
+    """What a client said that it is, when it asked what we speak."""
+
+    name: str = ""
+    version: str = ""
 
 
 class RequestContext:
@@ -31,6 +38,11 @@ class RequestContext:
     @property
     def listener(self) -> str:
         return self.connection.listener
+
+    @property
+    def software(self) -> ClientSoftware:
+        session = self.connection.session
+        return session if isinstance(session, ClientSoftware) else ClientSoftware()
 
     def park(
         self, wait_ms: int, *, ready: Callable[[], Reply | None], at_deadline: Callable[[], Reply]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from odradek.broker import registration
 from odradek.broker.channels import Channels
+from odradek.broker.client_telemetry import ClientTelemetry
 from odradek.broker.cluster_store import ClusterStore
 from odradek.broker.config_changes import ConfigChanges
 from odradek.broker.configs import Configs
@@ -36,6 +37,7 @@ from odradek.log.recoveries import recover_logs
 from odradek.model.ids import BrokerId
 from odradek.model.image import ClusterImage, ConfigEntity
 from odradek.net.server import Server
+from odradek.observe.client_metrics import ClientMetrics
 from odradek.observe.metrics import RequestMetrics, TopicMetrics
 from odradek.runtime.tasks import Tasks
 from odradek.wire.messages.metadata import ApiVersion
@@ -180,12 +182,14 @@ class Node:
             lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
             self._learn_configs,
         )
+        client_metrics = ClientMetrics()
         table = routes()
         self.services = Services(
             node_id=self.id,
             broker_epoch=-1,
             loop=asyncio.get_running_loop(),
             clock=world.clock,
+            entropy=world.entropy,
             tasks=self._tasks,
             configs=self.configs,
             config_changes=self.config_changes,
@@ -195,6 +199,10 @@ class Node:
             directories=self.directories,
             directory_moves=DirectoryMoves(self.directories, self.replicas, world.clock, self._tasks),
             producer_ids=ProducerIdSource(self.id, self._session),
+            client_telemetry=ClientTelemetry(
+                lambda: self.metadata.image, self.configs, client_metrics, world.clock
+            ),
+            client_metrics=client_metrics,
             topics=Topics(self._session, self.metadata, self.configs, world.entropy),
             fetch_sessions=FetchSessions(
                 world.entropy, config.integer("max.incremental.fetch.session.cache.slots")

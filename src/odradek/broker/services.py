@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
+    from odradek.broker.client_telemetry import ClientTelemetry
     from odradek.broker.config_changes import ConfigChanges
     from odradek.broker.configs import Configs
     from odradek.broker.controller import ControllerShell
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from odradek.broker.topics import Topics
     from odradek.log.directories import LogDirectories
     from odradek.model.ids import BrokerId
+    from odradek.observe.client_metrics import ClientMetrics
     from odradek.observe.metrics import RequestMetrics, TopicMetrics
     from odradek.runtime.clock import Clock
+    from odradek.runtime.entropy import Entropy
     from odradek.runtime.tasks import Tasks
     from odradek.wire.messages.metadata import ApiVersion
 
@@ -31,6 +34,7 @@ class Services:
     broker_epoch: int
     loop: AbstractEventLoop
     clock: Clock
+    entropy: Entropy
     tasks: Tasks
     configs: Configs
     config_changes: ConfigChanges
@@ -38,10 +42,12 @@ class Services:
     replicas: Replicas
     topics: Topics
     controller: ControllerShell
+    client_telemetry: ClientTelemetry
     directories: LogDirectories
     directory_moves: DirectoryMoves
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
+    client_metrics: ClientMetrics
     request_metrics: RequestMetrics
     topic_metrics: TopicMetrics
     api_versions: tuple[ApiVersion, ...]

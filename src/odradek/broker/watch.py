@@ -122,6 +122,7 @@ class Watch:
             idle_ratio=lambda: self._idle_ratio,
             image=lambda: node.metadata.image,
             broker_state=lambda: _KAFKAS_STATE[node.stage],
+            client_metrics=lambda: services.client_metrics.families(services.clock.monotonic()),
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING
 
+from odradek.broker.context import ClientSoftware
 from odradek.broker.operations import ON_CLUSTER, ON_TOPIC
 from odradek.model import topic_names
 from odradek.model.errors import ApiError, ErrorCode
@@ -45,6 +46,7 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> ApiVersion
     services = ctx.services
     if ctx.version >= 3 and not _is_software(request.client_software_name, request.client_software_version):
         raise ApiError(ErrorCode.INVALID_REQUEST)
+    ctx.connection.session = ClientSoftware(request.client_software_name, request.client_software_version)
     is_meant = request.cluster_id in (None, services.metadata.image.cluster_id)
     if not is_meant or request.node_id not in (-1, services.node_id):
         raise ApiError(ErrorCode.REBOOTSTRAP_REQUIRED)
