@@ -1,8 +1,8 @@
 """Which way of serving sockets costs least: the project's own, or asyncio's transports?
 
-`ours` is `odradek.net` as a broker runs it; `ours, TLS` shows what TLS adds. `transport` is the same connection
-on an asyncio transport with a `BufferedProtocol`, `writelines` and `loop.sendfile`. Client and server are two
-processes; the server's CPU time is read from /proc.
+`ours` is `odradek.net` as a broker runs it; `ours, TLS` shows what TLS adds. `transport` is the same
+connection on an asyncio transport with a `BufferedProtocol`, `writelines` and `loop.sendfile`. Client and
+server are two processes; the server's CPU time is read from /proc.
 """
 
 from __future__ import annotations
