@@ -16,7 +16,7 @@ import pytest
 from odradek.net.connection import Connection, ConnectionSettings
 from odradek.net.limits import ConnectionLimits, ListenerLimits
 from odradek.net.port import Address, ListenerSettings, SocketSettings
-from odradek.net.server import ServerSettings
+from odradek.net.server import NEVER_IDLE, ServerSettings
 from odradek.net.sockets import SocketListening, SocketStream
 from odradek.testing.echo import (
     ECHO,
@@ -402,6 +402,18 @@ async def test_idle_connections_close_and_busy_ones_stay(clock: MovableClock) ->
         assert handler.closed_connections[0].closed == "idle for 8000 ms"
         assert server.traffic().closed_idle == 1
         assert len(server.connections) == 2
+
+
+async def test_connections_may_be_idle_for_ever(clock: MovableClock) -> None:
+    settings = ServerSettings(idle_ms_max=NEVER_IDLE)
+    async with echo_server(EchoHandler(), settings) as (_, address), connected(address) as client:
+        client.ask(ECHO)
+        await client.answer()
+        for _ in range(20):
+            clock.push(10**9)
+            await turns(2)
+        client.ask(ECHO + b"still here")
+        assert await client.answer() == b"still here"
 
 
 async def test_without_descriptors_it_waits_and_says_so(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from odradek.net.port import Address, ListenerSettings, Listening, Network, Stream
 
 LOOKS_BEFORE_IDLE = 8  # an idle connection closes up to an eighth late
+LOOKS_EVERY_S_MIN = 0.05
+NEVER_IDLE = -1
 
 log = logging.getLogger("odradek.net")
 
@@ -24,7 +26,7 @@ log = logging.getLogger("odradek.net")
 @dataclasses.dataclass(frozen=True, slots=True)
 class ServerSettings:
     limits: ConnectionLimits = dataclasses.field(default_factory=ConnectionLimits)
-    idle_ms_max: int = 600_000  # connections.max.idle.ms
+    idle_ms_max: int = 600_000  # connections.max.idle.ms; NEVER_IDLE closes nobody
     connection: ConnectionSettings = dataclasses.field(default_factory=ConnectionSettings)
 
 
@@ -77,7 +79,8 @@ class Server:
         self._connections: dict[int, Connection] = {}
         self._past = Traffic()
         self._is_empty = asyncio.Event()
-        self._look = self._loop.call_later(self._look_every_s(), self._look_for_idle)
+        self._look: asyncio.TimerHandle | None = None
+        self._look_later()
 
     @property
     def connections(self) -> Collection[Connection]:
@@ -126,7 +129,8 @@ class Server:
     async def stop(self, within_s: float) -> None:
         """`finish`, and close what is still open after so many seconds."""
         self.finish()
-        self._look.cancel()
+        if self._look is not None:
+            self._look.cancel()
         if self._connections:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._is_empty.wait(), within_s)
@@ -186,8 +190,10 @@ class Server:
 
     # -- idle connections ------------------------------------------------------------------------------------
 
-    def _look_every_s(self) -> float:
-        return self._settings.idle_ms_max / 1000 / LOOKS_BEFORE_IDLE
+    def _look_later(self) -> None:
+        if self._settings.idle_ms_max > NEVER_IDLE:
+            every_s = max(LOOKS_EVERY_S_MIN, self._settings.idle_ms_max / 1000 / LOOKS_BEFORE_IDLE)
+            self._look = self._loop.call_later(every_s, self._look_for_idle)
 
     def _look_for_idle(self) -> None:
         """One look at everybody now and then is cheaper than a timer for each that every request moves."""
@@ -195,4 +201,4 @@ class Server:
             if connection.looked_at() >= LOOKS_BEFORE_IDLE:
                 self._past.closed_idle += 1
                 connection.close(f"idle for {self._settings.idle_ms_max} ms")
-        self._look = self._loop.call_later(self._look_every_s(), self._look_for_idle)
+        self._look_later()
