@@ -27,7 +27,7 @@ class EmbeddedBroker:
     def __init__(self, config: BrokerConfig) -> None:
         self._clock = SystemClock()
         self._threads = Threads(THREADS, waiting_max=WORK_WAITING_MAX, name="odradek")
-        self._processes = Processes(COMPACTIONS_MAX, waiting_max=0, name="odradek process")
+        self._processes = Processes(COMPACTIONS_MAX, waiting_max=WORK_WAITING_MAX, name="odradek process")
         self._store: EmbeddedStore | None = None
         self._store_path = f"{config.data_dirs[0]}/{STORE_FILE}"
         world = World(self._clock, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads, self._processes)

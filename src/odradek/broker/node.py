@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,7 +34,7 @@ from odradek.broker.topics import Topics
 from odradek.broker.upkeep import Upkeep
 from odradek.log.checkpoint import MetaProperties
 from odradek.log.directories import LogDirectories
-from odradek.log.recoveries import recover_logs
+from odradek.log.recoveries import recover_logs, shares
 from odradek.model.ids import BrokerId
 from odradek.model.image import ClusterImage, ConfigEntity
 from odradek.net.server import Server
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("odradek.broker.node")
 
 STOP_WITHIN_S = 10.0
+RECOVERED_ON_A_THREAD_MAX = 64 * 1024 * 1024  # bytes that are read before another process would have started
 
 OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"  # after the data directories are known to be ours
 
@@ -156,8 +158,13 @@ class Node:
     async def _recover(self, recoveries: list[Recovery]) -> list[Outcome]:
         if not recoveries:
             return []
-        _logger.info("the last stop was no clean one: recovering %d logs", len(recoveries))
-        return await self._world.threads.start(recover_logs, self._world.disk, recoveries)
+        size = sum(each.size for each in recoveries)
+        _logger.info("the last stop was no clean one: recovering %d logs, %d bytes", len(recoveries), size)
+        worth_processes = size > RECOVERED_ON_A_THREAD_MAX
+        workers = self._world.processes if worth_processes else self._world.threads
+        parts = shares(recoveries, (os.cpu_count() or 1) if worth_processes else 1)
+        done = await asyncio.gather(*(workers.start(recover_logs, self._world.disk, each) for each in parts))
+        return [outcome for outcomes in done for outcome in outcomes]
 
     def _build(self, cluster_id: str) -> None:
         world, config = self._world, self.configs.broker

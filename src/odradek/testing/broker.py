@@ -24,11 +24,21 @@ from odradek.broker.node import Node, World
 from odradek.coordination.embedded import EmbeddedStore
 from odradek.log.disk import OsDisk
 from odradek.model.config.broker_config import BrokerConfig
+from odradek.model.errors import ApiError, ErrorCode
 from odradek.net.sockets import SocketNetwork
 from odradek.runtime.entropy import SystemEntropy
 from odradek.runtime.loop_thread import LoopThread
 from odradek.runtime.workers import Processes, Threads
+from odradek.testing.conversation import Conversation
 from odradek.testing.sim_clock import MovableClock, MovableLoop
+from odradek.wire.messages.topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+)
 
 if TYPE_CHECKING:
     from odradek.coordination.store import Session
@@ -124,6 +134,24 @@ class Broker:
         self._end()
         self.start()
 
+    def create_topic(self, name: str, *, partitions: int = 1, **settings: str) -> None:
+        """There when this returns. Settings are a topic's, with underscores for dots: retention_ms="1000"."""
+        configs = tuple(
+            CreatableTopicConfig(name=key.replace("_", "."), value=value) for key, value in settings.items()
+        )
+        wanted = CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=1, assignments=(), configs=configs
+        )
+        response = self._ask(CreateTopicsRequest(topics=(wanted,)), 7)
+        assert isinstance(response, CreateTopicsResponse)
+        _raise_refusal(response.topics[0].error_code, response.topics[0].error_message)
+
+    def delete_topic(self, name: str) -> None:
+        """Gone when this returns."""
+        response = self._ask(DeleteTopicsRequest(topic_names=(name,), timeout_ms=10_000), 5)
+        assert isinstance(response, DeleteTopicsResponse)
+        _raise_refusal(response.responses[0].error_code, response.responses[0].error_message)
+
     def advance(self, milliseconds: int) -> None:
         """See `BrokerClock.advance`."""
         assert self._loop is not None
@@ -149,6 +177,10 @@ class Broker:
     ) -> None:
         await asyncio.get_running_loop().run_in_executor(None, self.stop)
 
+    def _ask(self, request: object, version: int) -> object:
+        with Conversation(self.bootstrap) as conversation:
+            return conversation.ask(request, version)
+
     # -- on the broker's own thread ------------------------------------------------------------------------
 
     def _make_loop(self) -> MovableLoop:
@@ -157,7 +189,7 @@ class Broker:
 
     async def _start(self) -> None:
         self._threads = Threads(2, waiting_max=1000, name="odradek worker")
-        self._processes = Processes(1, waiting_max=0, name="odradek process")
+        self._processes = Processes(1, waiting_max=100, name="odradek process")
         world = World(
             self.clock.movable, SystemEntropy(), OsDisk(), SocketNetwork(), self._threads, self._processes
         )
@@ -200,3 +232,9 @@ class Broker:
         self._node = self._threads = None
         if fault is not None:
             raise BrokerFailed(str(fault)) from fault.__cause__
+
+
+def _raise_refusal(code: int, detail: str | None) -> None:
+    error = ErrorCode.of(code)
+    if error is not ErrorCode.NONE:
+        raise ApiError(error, detail or "")
