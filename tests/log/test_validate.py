@@ -80,9 +80,11 @@ def test_what_follows_a_batch_and_is_none_is_left_out() -> None:
     assert len(stored) == header.size == len(batch)
 
 
-@pytest.mark.parametrize("length", [-1, 0, 48])
-def test_a_length_that_no_batch_can_have_is_a_corrupt_message(length: int) -> None:
+@pytest.mark.parametrize("magic", [0, 2])
+@pytest.mark.parametrize("length", [-1, 0, 13])
+def test_a_length_that_no_batch_can_have_is_a_corrupt_message(length: int, magic: int) -> None:
     batch = batch_of(T0)
+    batch[16] = magic
     batch[8:12] = length.to_bytes(4, "big", signed=True)
     assert refusal(batch) is ErrorCode.CORRUPT_MESSAGE
 
@@ -129,7 +131,8 @@ def test_control_batches_are_for_coordinators() -> None:
 
 
 def test_an_unknown_codec_is_refused() -> None:
-    assert refusal(altered(batch_of(T0), attributes=6)) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    """With the code that Kafka answers, which has none of its own for it."""
+    assert refusal(altered(batch_of(T0), attributes=6)) is ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 def test_a_batch_may_be_as_large_as_the_topic_says_and_not_larger() -> None:
@@ -178,6 +181,15 @@ def test_a_producer_cannot_pretend_to_be_the_log() -> None:
     header = admit(batch)
     assert not header.attributes & LOG_APPEND_TIME
     assert header.max_timestamp == T0 + 3
+
+
+def test_a_producer_does_not_set_the_log_s_own_time() -> None:
+    batch = batch_of(T0, T0)
+    stamp_time(batch, T0 + 3, log_append_time=True)
+    with pytest.raises(RecordsRefused) as caught:
+        admit(batch, message_timestamp_type="LogAppendTime")
+    assert caught.value.error is ErrorCode.INVALID_TIMESTAMP
+    assert [refused.batch_index for refused in caught.value.records] == [0, 1]
 
 
 @pytest.mark.parametrize(("bound", "accepted"), [(1000, True), (999, False)])

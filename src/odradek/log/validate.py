@@ -7,7 +7,7 @@ say for which of them a batch is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from odradek.log.settings import LogSettings
@@ -89,6 +89,9 @@ class Admission:
             raise _too_large(length + LOG_OVERHEAD, self._size_max)
         if crc32c(memoryview(records)[CRC_COVERS_FROM:]) != crc:
             check_checksum(records, header)
+        codec = attributes & COMPRESSION_MASK
+        if codec > Codec.ZSTD:
+            raise BadBatch(ErrorCode.UNKNOWN_SERVER_ERROR, f"codec {codec}")  # as Kafka answers
         if from_client:
             if base_offset or header.record_count != last_delta + 1 or last_delta < 0 or attributes & CONTROL:
                 raise _not_for_clients(header)
@@ -101,26 +104,28 @@ class Admission:
                 self._check_records(records, now_ms)
         if max_timestamp > now_ms + self._after_max_ms:
             raise self._out_of_time(records, now_ms)
-        if self._codec is not None and attributes & COMPRESSION_MASK != self._codec:
+        if self._codec is not None and codec != self._codec:
             records = self._recompress(records, header)
             header = read_header(records)
-        elif attributes & COMPRESSION_MASK > Codec.ZSTD:
-            raise BadBatch(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"codec {attributes & COMPRESSION_MASK}")
-        if self._time_bit or attributes & LOG_APPEND_TIME:
-            stamp_time(
-                records, now_ms if self._time_bit else max_timestamp, log_append_time=bool(self._time_bit)
-            )
-            header = read_header(records)
+        if (attributes | self._time_bit) & LOG_APPEND_TIME:
+            header = self._stamp_time(records, header, now_ms)
         return records, header
+
+    def _stamp_time(self, batch: bytearray | memoryview, header: BatchHeader, now_ms: int) -> BatchHeader:
+        """Whose time a batch has is for the topic to say, not for its producer."""
+        if self._time_bit & header.attributes:
+            reason = "a producer does not set the log's own time"
+            raise RecordsRefused(ErrorCode.INVALID_TIMESTAMP, _each(range(header.record_count), reason))
+        max_timestamp = now_ms if self._time_bit else header.max_timestamp
+        stamp_time(batch, max_timestamp, log_append_time=bool(self._time_bit))
+        return read_header(batch)
 
     def _check_records(self, batch: bytearray | memoryview, now_ms: int) -> None:
         """Ask about each record what the topic asks."""
         keyless = check_records(batch)
         if self._needs_keys and keyless:
             reason = "a compacted topic takes no record without a key"
-            raise RecordsRefused(
-                ErrorCode.INVALID_RECORD, tuple(RefusedRecord(index, reason) for index in keyless)
-            )
+            raise RecordsRefused(ErrorCode.INVALID_RECORD, _each(keyless, reason))
         if self._before_max_ms < _UNLIMITED_MS and next(self._untimely(batch, now_ms), None):
             raise self._out_of_time(batch, now_ms)
 
@@ -174,6 +179,10 @@ def _only_batch(records: bytearray | memoryview) -> memoryview:
         raise BadBatch(ErrorCode.INVALID_RECORD, f"{len(batches)} whole batches, there must be one")
     at, header = batches[0]
     return memoryview(records)[at : at + header.size]
+
+
+def _each(indices: Iterable[int], reason: str) -> tuple[RefusedRecord, ...]:
+    return tuple(RefusedRecord(index, reason) for index in indices)
 
 
 def _not_for_clients(header: BatchHeader) -> BadBatch:

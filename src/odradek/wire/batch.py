@@ -26,6 +26,7 @@ ATTRIBUTES_AT = 21
 MAX_TIMESTAMP_AT = 35
 LOG_OVERHEAD = 12  # base offset and length: what a length does not count
 MAGIC = 2
+_LEGACY_SIZE_MIN = LOG_OVERHEAD + 14  # of a record of format 0
 assert HEADER_SIZE == 61
 assert LEADER_EPOCH_AT + 4 <= CRC_COVERS_FROM  # why stamp() needs no new checksum
 
@@ -118,11 +119,11 @@ def _split_many(buffer: Buffer) -> list[tuple[int, BatchHeader]]:
 def batch_size(buffer: Buffer, at: int = 0) -> int:
     """How many bytes the batch that begins here says it has. Looks at no more than its first 17 bytes."""
     magic = buffer[at + MAGIC_AT]
-    if magic != MAGIC:
+    size = LOG_OVERHEAD + int(_LENGTH.unpack_from(buffer, at + LENGTH_AT)[0])
+    if magic != MAGIC and size >= _LEGACY_SIZE_MIN:
         # Formats 0 and 1 are a client's mistake, anything else is no batch at all.
         error = ErrorCode.INVALID_RECORD if magic < MAGIC else ErrorCode.CORRUPT_MESSAGE
         raise BadBatch(error, f"magic {magic} at byte {at}, only {MAGIC} is served")
-    size = LOG_OVERHEAD + int(_LENGTH.unpack_from(buffer, at + LENGTH_AT)[0])
     if size < HEADER_SIZE:
         raise BadBatch(
             ErrorCode.CORRUPT_MESSAGE, f"a batch of {size} bytes at byte {at}, {HEADER_SIZE} at least"
