@@ -23,7 +23,7 @@ class Waiting(Protocol):
 
 
 class Parked(Generic[Reply]):
-    """One waiting request. It ends once: with a reply, at its deadline, or abandoned."""
+    """One waiting request. It ends once: with a reply, at its deadline if it has one, or abandoned."""
 
     __slots__ = (
         "_at_deadline",
@@ -40,7 +40,7 @@ class Parked(Generic[Reply]):
     def __init__(
         self,
         loop: AbstractEventLoop,
-        wait_s: float,
+        wait_s: float | None,
         *,
         ready: Callable[[], Reply | None],
         at_deadline: Callable[[], Reply],
@@ -53,7 +53,7 @@ class Parked(Generic[Reply]):
         self._look_due = False
         self.ended = False
         self.leave: Callable[[], None] | None = None  # takes it out of wherever it waits
-        self._timer: Handle = loop.call_later(wait_s, self._expire)
+        self._timer: Handle | None = None if wait_s is None else loop.call_later(wait_s, self._expire)
 
     def wake(self) -> None:
         if not (self.ended or self._look_due):
@@ -97,6 +97,7 @@ class Parked(Generic[Reply]):
     def _end(self) -> None:
         assert not self.ended
         self.ended = True
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self.leave is not None:
             self.leave()

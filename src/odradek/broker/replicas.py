@@ -29,6 +29,7 @@ _logger = logging.getLogger("odradek.broker.replicas")
 ProposeIsr = Callable[[HostedPartition, frozenset[BrokerId]], None]
 TopicSettings = Callable[[str], "LogSettings"]
 IsrMin = Callable[[str], int]
+Obeyed = Callable[[HostedPartition], None]
 
 
 class Replicas:
@@ -57,6 +58,7 @@ class Replicas:
         self._offline: set[Partition] = set()
         self.directories: LogDirectories | None = None
         self.preferred_directories: dict[Partition, str] = {}  # of partitions that are still to come
+        self._obeyed: list[Obeyed] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         for partitions in self._by_topic.values():
@@ -105,6 +107,10 @@ class Replicas:
         self.directories.failed(partition.log.directory, str(failure))
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure))
 
+    def on_order(self, obeyed: Obeyed) -> None:
+        """Be called when a partition did as the controller ordered, or left this broker."""
+        self._obeyed.append(obeyed)
+
     # -- for the controller's orders ---------------------------------------------------------------------
 
     def obey(self, name: Partition, id: TopicId, order: Order) -> HostedPartition:
@@ -117,6 +123,7 @@ class Replicas:
         if partition is None:
             partition = self._host(name, id)
         partition.obey(order)
+        self._tell(partition)
         return partition
 
     def stop(self, names: Iterable[Partition], *, delete: bool) -> None:
@@ -132,6 +139,7 @@ class Replicas:
                 del self._by_topic[name.topic]
                 self._by_id.pop(partition.id, None)
             partition.retire()
+            self._tell(partition)
         if delete:
             self.directories.delete(stopped, self._clock.wall_ms())
 
@@ -187,6 +195,10 @@ class Replicas:
         if id != NO_TOPIC_ID:
             self._by_id[id] = partitions
         return partition
+
+    def _tell(self, partition: HostedPartition) -> None:
+        for obeyed in self._obeyed:
+            obeyed(partition)
 
     def _not_hosted(self, name: Partition) -> ApiError:
         if name in self._offline:
