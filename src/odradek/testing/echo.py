@@ -104,3 +104,62 @@ async def echo_server(
         yield server, server.listen(listener or ListenerSettings("PLAINTEXT", Address("127.0.0.1", 0)))
     finally:
         await server.stop(0)
+
+
+class EchoClient:
+    """A client that is not ours: asyncio streams."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    def send(self, wire: bytes) -> None:
+        self._writer.write(wire)
+
+    def ask(self, *requests: bytes) -> None:
+        self._writer.write(framed(*requests))
+
+    async def answers(self, count: int) -> list[bytes]:
+        return [await self.answer() for _ in range(count)]
+
+    async def answer(self) -> bytes:
+        (size,) = _COUNT.unpack(await self._reader.readexactly(4))
+        return await self._reader.readexactly(size)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def rest(self) -> bytes:
+        """Until the server closes; then the client closes too."""
+        try:
+            return await self._reader.read()
+        except ConnectionResetError:
+            return b""
+        finally:
+            self.close()
+
+
+async def connect(address: Address) -> EchoClient:
+    return EchoClient(*await asyncio.open_connection(*address))
+
+
+@asynccontextmanager
+async def connected(address: Address) -> AsyncIterator[EchoClient]:
+    client = await connect(address)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def sliced(size: int) -> bytes:
+    return SLICE + _COUNT.pack(size)
+
+
+def large(size: int) -> bytes:
+    return LARGE + _COUNT.pack(size)
+
+
+async def turns(count: int) -> None:
+    """Let the loop look at its sockets so many times."""
+    for _ in range(count):
+        await asyncio.sleep(0)
