@@ -13,7 +13,7 @@ from odradek.log.open_files import OpenFiles
 from odradek.log.recovery import Known, Recovered, is_orderly, recover
 from odradek.log.segment import INDEX, LOG, TIME_INDEX, TXN_INDEX
 from odradek.log.settings import LogSettings
-from odradek.testing.batches import T0, batch_of
+from odradek.testing.batches import T0, batch_of, stored
 from odradek.testing.sim_disk import SimDisk
 from odradek.wire.batch import read_header
 from odradek.wire.records import Producer
@@ -118,6 +118,47 @@ def test_a_segment_whose_end_is_missing_is_the_last(log: PartitionLog, disk: Sim
 def test_a_compacted_log_may_have_gaps(log: PartitionLog, disk: SimDisk, directory: str) -> None:
     cut(disk, path(log, 1), 5 * SIZE)
     assert recover(disk, directory, COMPACTED) == Recovered(35, 30 * SIZE, 0, ())
+
+
+def test_a_log_that_was_compacted_once_keeps_its_gaps(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    """Its topic only deletes now."""
+    cut(disk, path(log, 1), 5 * SIZE)
+    assert recover(disk, directory, SETTINGS, Known(cleaned_until=20)) == Recovered(35, 30 * SIZE, 0, ())
+    assert recover(disk, directory, SETTINGS, Known(cleaned_until=19)).log_end == 15
+
+
+@pytest.mark.parametrize(
+    ("shape", "cut"), [("..x...", False), (".....x", True), ("x.....", False), ("...xx.", False)]
+)
+def test_a_gap_is_believed_when_the_next_batch_follows_on(
+    disk: SimDisk, directory: str, shape: str, cut: bool
+) -> None:
+    """As in a follower's copy of a log that was once compacted."""
+    log = PartitionLog.open(OpenFiles(disk), directory, SETTINGS, now_ms=T0)
+    for step in shape:
+        log.append_as_follower(stored(batch_of(T0), log.log_end + (5 if step == "x" else 0)), T0)
+    end = log.log_end
+    assert recover(disk, directory, SETTINGS).log_end == (end - 6 if cut else end)
+
+
+def test_a_base_offset_that_jumps_ahead_ends_the_log(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    """No checksum covers it, and the batch behind it contradicts it."""
+    damage(disk, path(log, 3), SIZE + 6)
+    found = recover(disk, directory, SETTINGS)
+    assert found.log_end == 31
+    assert "base offset 4127 leaves a gap" in found.lines[0]
+
+
+def test_segments_of_a_log_that_was_once_compacted_may_end_early(disk: SimDisk, directory: str) -> None:
+    log = PartitionLog.open(OpenFiles(disk), directory, SETTINGS, now_ms=T0)
+    for offset in [*range(12), 20, 21, 22]:
+        log.append_as_follower(stored(batch_of(T0), offset), T0)
+    cut(disk, path(log, 0), 5 * SIZE)
+    assert recover(disk, directory, SETTINGS).log_end == 23
 
 
 def test_zeros_at_the_end_are_no_loss(log: PartitionLog, disk: SimDisk, directory: str) -> None:

@@ -264,6 +264,7 @@ class DataDirectory:
             self._recovery_points.get(partition, 0),
             self._log_starts.get(partition, 0),
             self._high_watermarks.get(partition, 0),
+            self._cleaned_until.get(partition, 0),
         )
 
     def _bytes_above(self, path: str, recovery_point: int) -> int:

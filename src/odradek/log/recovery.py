@@ -25,7 +25,7 @@ from odradek.log.settings import LogSettings
 from odradek.log.snapshots import Snapshots, producers_at
 from odradek.log.txn_index import AbortedTransaction
 from odradek.model.errors import ApiError, ErrorCode
-from odradek.wire.batch import BadBatch, BatchHeader, check_checksum
+from odradek.wire.batch import HEADER_SIZE, BadBatch, BatchHeader, check_checksum
 
 
 class Known(NamedTuple):
@@ -34,6 +34,7 @@ class Known(NamedTuple):
     recovery_point: int = 0  # everything below was synced
     log_start: int = 0
     high_watermark: int = 0
+    cleaned_until: int = 0  # offsets may be missing below it, whatever the topic's policy is now
 
 
 NOTHING_KNOWN = Known()
@@ -126,6 +127,7 @@ class _Recovery:
         self._seen_epochs: list[EpochStart] = []  # of batches of which the file does not tell
         self._producers = ProducerStates()
         self._end = self._row[0].base_offset if self._row else known.log_start  # of what was read so far
+        self._has_gaps = settings.compacted
         self._owed: list[DiskFile] = []
         self._read = self._cut = 0
         self._lines: list[str] = []
@@ -142,7 +144,7 @@ class _Recovery:
         """Up to the end of the log, or to where it has to end."""
         following = [*(segment.base_offset for segment in self._row[first + 1 :]), None]
         for number, (segment, end) in enumerate(zip(self._row[first:], following, strict=True), first):
-            if segment.base_offset > self._end and not self._settings.compacted:
+            if segment.base_offset > self._end and not self._may_miss_before(segment.base_offset):
                 self._end_before(number, f"offset {self._end} should come first")
                 return
             why = self._reread(segment, end)
@@ -191,6 +193,8 @@ class _Recovery:
                 if self._end == following:
                     break  # the rest was cut off before the following segment began, but not durably
                 self._check(segment, header, batch)
+                if header.base_offset > self._end and not self._gap_is_meant(segment, position, header):
+                    raise _broken(f"base offset {header.base_offset} leaves a gap")
                 self._take(segment, position, header, batch)
                 end = position + header.size
             else:
@@ -211,7 +215,7 @@ class _Recovery:
         offset, epoch = header.base_offset, header.leader_epoch
         if offset < self._end or header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
             raise _broken(f"base offset {offset} does not follow")
-        if offset > self._end and not self._settings.compacted:
+        if offset > self._end and not self._may_miss_before(offset):
             raise _broken(f"base offset {offset} leaves a gap")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
@@ -222,6 +226,24 @@ class _Recovery:
         if begins_later or epoch_at(self._told_epochs, offset) != wrote:
             raise _broken(f"leader epoch {epoch} before it began")
         check_checksum(batch, header)
+
+    def _may_miss_before(self, offset: int) -> bool:
+        """Is a gap that ends here what compaction left, and no loss?"""
+        return self._settings.compacted or offset <= self._known.cleaned_until
+
+    def _gap_is_meant(self, segment: Segment, position: int, header: BatchHeader) -> bool:
+        """A batch behind a gap is right if the next one follows on it. A log without gaps, as all are that were
+        never compacted, is not believed to get one with its last batch."""
+        follows = next(segment.batches(position + header.size, HEADER_SIZE), None)
+        if follows is not None and follows[1].base_offset >= header.next_offset:
+            self._has_gaps = True
+        return self._has_gaps
+
+    def _was_compacted(self, number: int) -> bool:
+        """Whatever the policy is by now: then a segment may end before the next one begins. Without that, what is
+        missing there was lost."""
+        self._has_gaps = self._has_gaps or any(_has_gap(segment) for segment in self._row[number:])
+        return self._has_gaps
 
     def _take(self, segment: Segment, position: int, header: BatchHeader, batch: memoryview) -> None:
         completed = self._producers.stored(header, batch)
@@ -260,6 +282,15 @@ def _holds_more_than_zeros(segment: Segment, position: int) -> bool:
             return True
         position += len(stretch)
     return False
+
+
+def _has_gap(segment: Segment) -> bool:
+    """Between batches of which the later one is followed by another."""
+    headers = [header for _, header in segment.batches()]
+    return any(
+        before.next_offset < at.base_offset and at.next_offset <= after.base_offset
+        for before, at, after in zip(headers, headers[1:], headers[2:], strict=False)
+    )
 
 
 def _latest(epochs: list[EpochStart]) -> int:
