@@ -112,9 +112,6 @@ class EchoClient:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
-    def send(self, wire: bytes) -> None:
-        self._writer.write(wire)
-
     def ask(self, *requests: bytes) -> None:
         self._writer.write(framed(*requests))
 
