@@ -144,7 +144,7 @@ class _Recovery:
         """Up to the end of the log, or to where it has to end."""
         following = [*(segment.base_offset for segment in self._row[first + 1 :]), None]
         for number, (segment, end) in enumerate(zip(self._row[first:], following, strict=True), first):
-            if segment.base_offset > self._end and not self._may_miss_before(segment.base_offset):
+            if segment.base_offset > self._end and not self._may_end_early(number):
                 self._end_before(number, f"offset {self._end} should come first")
                 return
             why = self._reread(segment, end)
@@ -215,8 +215,6 @@ class _Recovery:
         offset, epoch = header.base_offset, header.leader_epoch
         if offset < self._end or header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
             raise _broken(f"base offset {offset} does not follow")
-        if offset > self._end and not self._may_miss_before(offset):
-            raise _broken(f"base offset {offset} leaves a gap")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
         wrote = epoch_at(self._told_epochs, header.last_offset)
@@ -229,21 +227,19 @@ class _Recovery:
 
     def _may_miss_before(self, offset: int) -> bool:
         """Is a gap that ends here what compaction left, and no loss?"""
-        return self._settings.compacted or offset <= self._known.cleaned_until
+        return self._has_gaps or offset <= self._known.cleaned_until
 
     def _gap_is_meant(self, segment: Segment, position: int, header: BatchHeader) -> bool:
-        """A batch behind a gap is right if the next one follows on it. A log without gaps, as all are that were
-        never compacted, is not believed to get one with its last batch."""
+        """That there is one shows when the next batch follows on, as in a follower's copy of a log that once
+        was compacted. A log that has none is not believed to get one with its last batch."""
         follows = next(segment.batches(position + header.size, HEADER_SIZE), None)
         if follows is not None and follows[1].base_offset >= header.next_offset:
             self._has_gaps = True
-        return self._has_gaps
+        return self._may_miss_before(header.base_offset)
 
-    def _was_compacted(self, number: int) -> bool:
-        """Whatever the policy is by now: then a segment may end before the next one begins. Without that, what is
-        missing there was lost."""
-        self._has_gaps = self._has_gaps or any(_has_gap(segment) for segment in self._row[number:])
-        return self._has_gaps
+    def _may_end_early(self, number: int) -> bool:
+        """May the segment before this one lack its end? Only if the log has gaps anywhere."""
+        return self._may_miss_before(self._row[number].base_offset) or any(map(_has_gap, self._row[number:]))
 
     def _take(self, segment: Segment, position: int, header: BatchHeader, batch: memoryview) -> None:
         completed = self._producers.stored(header, batch)
