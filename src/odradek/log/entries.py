@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 from odradek.log.disk import DiskFile
 from odradek.log.open_files import OpenFiles
 from odradek.model.errors import StorageError
+from odradek.wire.batch import Buffer
 
 PAGE_SIZE = 4096
 
@@ -32,7 +33,7 @@ class EntryFile:
         "_page_at",
         "_tail",
         "_tail_at",
-        "_writer",
+        "_was_written",
         "_written",
         "base_offset",
         "count",
@@ -46,7 +47,7 @@ class EntryFile:
         self.count = count
         self.count_max = 0  # what room is reserved for while entries are added
         self._files = files
-        self._writer: DiskFile | None = None
+        self._was_written = False  # since it was last trimmed
         self._written = count  # entries that the file holds
         self._tail = bytearray()  # entries from number _tail_at on, some of them written
         self._tail_at = count
@@ -88,13 +89,13 @@ class EntryFile:
     def create(self, size_max: int) -> None:
         """Make the file, and let it look `size_max` bytes long until it is trimmed."""
         self.limit(size_max)
-        self._open_writer()
+        self._write(b"")
 
     def clear(self) -> None:
         """Have no entries, whatever the file holds; it is made if it is not there."""
         self.count = self._written = 0
         self._drop_memory()
-        self._open_writer()
+        self._write(b"")
 
     def limit(self, size_max: int) -> None:
         self.count_max = size_max // self.ENTRY.size
@@ -115,9 +116,7 @@ class EntryFile:
 
     def write_out(self) -> None:
         if self._written < self.count:
-            writer = self._writer or self._open_writer()
-            writer.append(memoryview(self._tail)[(self._written - self._tail_at) * self.ENTRY.size :])
-            self._written = self.count
+            self._write(memoryview(self._tail)[(self._written - self._tail_at) * self.ENTRY.size :])
         if self.page_is_full:
             self._drop_memory()
 
@@ -128,30 +127,32 @@ class EntryFile:
             del self._tail[(count - self._tail_at) * self.ENTRY.size :]
             self.count = count
             if count < self._written:
-                writer = self._writer or self._open_writer()
                 self._written = count
                 self._drop_memory()
-                self._shape(writer)
+                self._write(b"")
 
     def trim(self) -> DiskFile | None:
         """End the file with its last entry, and answer it if it still has to be synced."""
         self.write_out()
         self._drop_memory()
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.truncate(self.count * self.ENTRY.size)
-        return writer
+        if not self._was_written:
+            return None
+        file = self._files.disk.open(self.path)
+        file.truncate(self.count * self.ENTRY.size)
+        self._was_written = False
+        return file
 
-    def _open_writer(self) -> DiskFile:
-        writer = self._files.disk.open(self.path, create=True)
-        self._shape(writer)
-        self._writer = writer
-        return writer
-
-    def _shape(self, writer: DiskFile) -> None:
-        writer.truncate(self._written * self.ENTRY.size)
-        if self.count_max > self._written:
-            writer.reserve(self.count_max * self.ENTRY.size)
+    def _write(self, entries: Buffer) -> None:
+        """Put them behind those that the file has. It is opened for just that: a page of entries comes with
+        megabytes of log, and a broker with thousands of logs has better uses for its descriptors."""
+        file = self._files.disk.open(self.path, create=True)
+        file.truncate(self._written * self.ENTRY.size)
+        if entries:
+            file.append(entries)
+        self._written = self.count
+        self._was_written = True
+        if self.count_max > self.count:
+            file.reserve(self.count_max * self.ENTRY.size)
 
     def _drop_memory(self) -> None:
         self._tail = bytearray()
@@ -161,7 +162,7 @@ class EntryFile:
     def _load_page(self, page_at: int) -> None:
         size = self.ENTRY.size
         wanted = min(PAGE_SIZE // size, self._tail_at - page_at) * size
-        file = self._writer or self._files.open(self.path)
+        file = self._files.open(self.path)
         page = file.read(page_at * size, wanted)
         if len(page) != wanted:
             raise StorageError(f"{self.path}: entries from number {page_at} on are gone")
