@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     is_sensitive: bool = False
     synonyms: tuple[Synonym, ...] = ()
     kind: int = UNKNOWN_KIND  # as on the wire
-    meaning: str | None = None
+    meaning: str | None = None  # none is known; empty: there is nothing to say
 
 
 def topic_entries(config: TopicConfig) -> Iterator[Entry]:
@@ -67,7 +67,7 @@ def cluster_entries(config: BrokerConfig, set_everywhere: Texts) -> Iterator[Ent
 
 def logger_entries(levels: Texts) -> Iterator[Entry]:
     for name, level in levels.items():
-        yield Entry(name, level, BROKER_LOGGER)
+        yield Entry(name, level, BROKER_LOGGER, meaning="")
 
 
 def client_metrics_entries(texts: Texts) -> Iterator[Entry]:

@@ -169,7 +169,7 @@ def _described(
                 is_sensitive=entry.is_sensitive,
                 synonyms=_synonyms(entry) if request.include_synonyms else (),
                 config_type=entry.kind,
-                documentation=entry.meaning if request.include_documentation else None,
+                documentation=entry.meaning if request.include_documentation or not entry.meaning else None,
             )
             for entry in entries
             if not wanted or entry.name in wanted
@@ -306,14 +306,14 @@ def _entity(ctx: RequestContext, resource: Resource) -> tuple[ConfigEntity, Call
             return ConfigEntity.topic(name), lambda texts: _check_topic(ctx, name, texts)
         case Kind.BROKER.value:
             if name == EVERY_BROKER:
-                return ConfigEntity.every_broker(), lambda texts: _check_broker(ctx, texts, per_broker=False)
+                return ConfigEntity.every_broker(), lambda texts: _check_broker(ctx, name, texts)
             if _number(name, "Node") != ctx.services.node_id:
                 raise ApiError(
                     ErrorCode.INVALID_REQUEST,
                     f"Unexpected broker id, expected {ctx.services.node_id}, but received {name}",
                 )
             entity = ConfigEntity.broker(BrokerId(int(name)))
-            return entity, lambda texts: _check_broker(ctx, texts, per_broker=True)
+            return entity, lambda texts: _check_broker(ctx, name, texts)
         case Kind.CLIENT_METRICS.value:
             if not name:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
@@ -325,16 +325,23 @@ def _check_topic(ctx: RequestContext, name: str, texts: Texts) -> None:
     try:
         TopicConfig.check(ctx.services.configs.broker, texts)
     except ConfigError as bad:
-        where = f"Invalid config value for resource ConfigResource(type=TOPIC, name='{name}'): "
-        is_about_a_value = str(bad).startswith("Invalid value")
-        raise ApiError(ErrorCode.INVALID_CONFIG, f"{where if is_about_a_value else ''}{bad}") from None
+        if str(bad).startswith("Invalid value"):
+            raise _bad_value("TOPIC", name, str(bad)) from None
+        raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
 
 
-def _check_broker(ctx: RequestContext, texts: Texts, *, per_broker: bool) -> None:
+def _check_broker(ctx: RequestContext, name: str, texts: Texts) -> None:
     try:
-        ctx.services.configs.broker.check_dynamic(texts, per_broker=per_broker)
+        ctx.services.configs.broker.check_dynamic(texts, per_broker=name != EVERY_BROKER)
     except ConfigError as bad:
         raise ApiError(ErrorCode.INVALID_REQUEST, str(bad)) from None
+    if any((setting := broker_setting(key)) is not None and setting.is_sensitive for key in texts):
+        raise _bad_value("BROKER", name, "Password encoder secret not configured")
+
+
+def _bad_value(kind: str, name: str, complaint: str) -> ApiError:
+    where = f"Invalid config value for resource ConfigResource(type={kind}, name='{name}')"
+    return ApiError(ErrorCode.INVALID_CONFIG, f"{where}: {complaint}")
 
 
 def _check_client_metrics(texts: Texts) -> None:

@@ -102,7 +102,8 @@ class BrokerConfig(TypedValues):
 
     def synonyms(self, name: str) -> list[Synonym]:
         """Where the value of `name` was looked for and found, the strongest first."""
-        names = _SYNONYMS.get(name, (name,))
+        plain = _known(name).name
+        names = _SYNONYMS.get(name, (name,) if name == plain else (name, plain))
         defaults = {each: KNOWN_SETTINGS[each].default for each in names if each in KNOWN_SETTINGS}
         layers = {**self._layers, Source.DEFAULT: defaults}
         found = [
@@ -204,7 +205,9 @@ def _is_fixed(key: str, setting: Setting) -> bool:
 
 
 def _is_per_broker(key: str, setting: Setting) -> bool:
-    return setting.update is Update.PER_BROKER or key != setting.name
+    """What a listener has of its own is its broker's, but for the bounds that all may share."""
+    is_for_all = setting.name.startswith("max.connection")
+    return setting.update is Update.PER_BROKER or (key != setting.name and not is_for_all)
 
 
 def _is_for_a_listener(key: str, setting: Setting) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from odradek.model.config.values import Kind, Valid, Value, read, write
+from odradek.model.config.values import Kind, Valid, Value, blamed, read, write
 
 
 class Importance(Enum):
@@ -78,10 +78,10 @@ class Setting(NamedTuple):
         except ValueError as bad:
             raise self.error(text, str(bad), key) from None
         complaint = self.valid.complaint(value)
-        if complaint is None and self.status.support is Support.REFUSED and not self._is_harmless(value):
-            complaint = self.status.reason
         if complaint is not None:
-            raise self.error(text, complaint, key)
+            raise self.error(blamed(self.valid, value, text), complaint, key)
+        if self.status.support is Support.REFUSED and not self._is_harmless(value):
+            raise self.error(text, self.status.reason, key)
         return value
 
     def error(self, text: str, complaint: str, key: str | None = None) -> ConfigError:

@@ -29,6 +29,8 @@ from odradek.model.config.values import (
 )
 from odradek.model.config.versions import VERSION_NAME
 
+OF_FOLLOWERS, OF_LEADERS = "follower.replication.throttled.replicas", "leader.replication.throttled.replicas"
+
 # fmt: off
 SETTINGS = (
     Setting("cleanup.policy", LIST, ("delete",), CLEANUP_POLICY, MEDIUM, PER_TOPIC, SERVED,
@@ -54,9 +56,9 @@ SETTINGS = (
     Setting("flush.ms", LONG, LONG_MAX, AtLeast(0), MEDIUM, PER_TOPIC, SERVED,
             "After how long the log is forced to disk.",
             ("log.flush.interval.ms", "log.flush.scheduler.interval.ms")),
-    Setting("follower.replication.throttled.replicas", LIST, (), ThrottledReplicas(), MEDIUM, PER_TOPIC,
+    Setting(OF_FOLLOWERS, LIST, (), ThrottledReplicas(OF_FOLLOWERS), MEDIUM, PER_TOPIC,
             NO_THROTTLE, "Which replicas fetch no faster than their broker's throttle."),
-    Setting("leader.replication.throttled.replicas", LIST, (), ThrottledReplicas(), MEDIUM, PER_TOPIC,
+    Setting(OF_LEADERS, LIST, (), ThrottledReplicas(OF_LEADERS), MEDIUM, PER_TOPIC,
             NO_THROTTLE, "Which replicas are sent no faster than their leader's throttle."),
     Setting("index.interval.bytes", INT, 4096, AtLeast(0), MEDIUM, PER_TOPIC, SERVED,
             "How many bytes of log lie between two entries of its index.", ("log.index.interval.bytes",)),

@@ -151,11 +151,13 @@ class NotNull(NamedTuple):
 class ThrottledReplicas(NamedTuple):
     """`partition:broker` pairs, or a star for all."""
 
+    name: str  # of the setting, which its complaint repeats
+
     def complaint(self, value: Value) -> str | None:
         assert isinstance(value, tuple)
         if value == ("*",) or all(_is_pair(item) for item in value):
             return None
-        return f"must be the literal '*' or a list of replicas in the following format: {self}"
+        return f"{self.name} must be the literal '*' or a list of replicas in the following format: {self}"
 
     def __str__(self) -> str:
         return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
@@ -221,6 +223,15 @@ Valid: TypeAlias = (
     | LogLevels
     | VersionName
 )
+
+
+def blamed(valid: Valid, value: Value, text: str) -> str:
+    """What of a value a complaint about it is about, as Kafka shows it."""
+    if not isinstance(value, tuple):
+        return text
+    if isinstance(valid, OneOf):
+        return next(item for item in value if item not in valid.words)
+    return f"[{', '.join(value)}]"
 
 
 def read(kind: Kind, text: str) -> Value:
