@@ -230,6 +230,17 @@ def test_a_cut_corrects_the_checkpoints_before_anything_is_appended(disk: SimDis
     assert checkpoint.read_offsets(disk, "/data/cleaner-offset-checkpoint") == {ORDERS: 2}
 
 
+def test_a_recovery_point_that_promises_too_much_is_corrected_when_logs_are_opened(disk: SimDisk) -> None:
+    """A cut that failed half way, and the broker with it, left it behind."""
+    directory = with_orders(disk, 5)
+    directory.logs[ORDERS].flush(NOW_MS)
+    directory.checkpoint_recovery_points()
+    directory.logs[ORDERS].truncate_to(2)
+    disk.kill()
+    opened(disk)
+    assert checkpoint.read_offsets(disk, "/data/recovery-point-offset-checkpoint") == {ORDERS: 2}
+
+
 def test_a_cut_that_no_checkpoint_speaks_of_writes_none(disk: SimDisk) -> None:
     directory = with_orders(disk, 5)
     before = disk.counts["rename"]

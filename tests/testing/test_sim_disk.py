@@ -198,6 +198,17 @@ def test_below_a_broken_path_nothing_works_and_beside_it_everything_does() -> No
     disk.open("/de/file", create=True).append(b"fine")
 
 
+def test_zeros_that_were_synced_survive_as_other_bytes_do() -> None:
+    for seed in SEEDS:
+        disk, file = disk_with(seed)
+        file.reserve(16)
+        file.truncate(16)
+        file.sync()
+        file.append(b"later")
+        disk.crash()
+        assert disk.read_file("/d/file")[:16] == bytes(16)
+
+
 def test_the_same_seed_lies_the_same() -> None:
     def story(seed: int) -> list[object]:
         disk, file = disk_with(seed)

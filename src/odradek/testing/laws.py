@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from odradek.log.disk import Disk
@@ -75,7 +76,7 @@ class LogEvidence:
         self.history = history
         self.found = [found for segment in log.segments for found in _read(disk, segment)]
         self.first_offset = log.segments[0].base_offset
-        earlier = [batch for batch in history.log if batch.header.base_offset < self.first_offset]
+        earlier = [batch for batch in history.log if batch.header.next_offset <= self.first_offset]
         self.everything = earlier + [Batch(each.header, each.data) for each in self.found]
 
     def records(self) -> Iterator[Record]:
@@ -137,7 +138,7 @@ class NothingIsInvented:
         for each in evidence.found:
             if (each.header.base_offset, each.data) not in written:
                 yield f"the batch at offset {each.header.base_offset} was never written"
-        for before, after in zip(evidence.found, evidence.found[1:], strict=False):
+        for before, after in pairwise(evidence.found):
             step = (before.header.next_offset, after.header.base_offset)
             if step not in neighbours and not evidence.history.has_gaps:
                 yield f"offsets {step[0]}..{step[1] - 1} are missing from the middle"
@@ -269,9 +270,12 @@ class EpochsAreWhatTheBatchesSay:
                 at = evidence.log.epochs.at(header.last_offset)
                 if at != header.leader_epoch:
                     yield f"offset {header.last_offset} is of epoch {header.leader_epoch}, not {at}"
-        for entry in evidence.log.epochs.entries:
-            if entry.start_offset > evidence.log.log_end:
-                yield f"{entry} begins behind the log's end"
+        entries = evidence.log.epochs.entries
+        for before, after in pairwise(entries):
+            if before.epoch >= after.epoch or before.start_offset >= after.start_offset:
+                yield f"{before} comes before {after}"
+        if entries and entries[-1].start_offset > evidence.log.log_end:
+            yield f"{entries[-1]} begins behind the log's end"
 
 
 class ReadingYieldsTheBatches:

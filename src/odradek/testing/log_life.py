@@ -14,12 +14,13 @@ from odradek.log.directories import LogDirectories
 from odradek.log.directory import DataDirectory
 from odradek.log.flush import Flush
 from odradek.log.log import PartitionLog
+from odradek.log.producers import WINDOW
 from odradek.log.recoveries import recover_logs
 from odradek.log.retention import expired
 from odradek.log.settings import LogSettings
-from odradek.model.errors import ApiError, StorageError
+from odradek.model.errors import StorageError
 from odradek.model.ids import Partition, TopicId
-from odradek.testing.laws import History, LogEvidence, broken, log_laws
+from odradek.testing.laws import Batch, History, LogEvidence, broken, log_laws
 from odradek.testing.sim_clock import START_MS
 from odradek.testing.sim_disk import SimDisk
 from odradek.wire.batch import read_header, stamp
@@ -50,6 +51,7 @@ class LogLife:
         self._epoch = 0
         self._sequences: dict[int, int] = {}
         self._open_transactions: set[int] = set()
+        self._recent: dict[int, list[Batch]] = {}  # by producer, since the log was opened or cut
         self._flush: Flush | None = None
         self._directories = self._start()
         self._create()
@@ -88,22 +90,15 @@ class LogLife:
 
     def append_duplicate(self) -> None:
         """What a producer sends again is answered with where it lies, and not written again."""
-        mine = [
-            batch
-            for batch in self.history.log[-5:]
-            if batch.header.producer_id >= 0 and batch.header.base_sequence >= 0
-        ]
-        if not mine:
+        if not self._recent:
             return
-        batch = self.random.choice(mine)
+        batch = self.random.choice(self.random.choice(list(self._recent.values()))[-WINDOW:])
         again = bytearray(batch.data)
         stamp(again, 0, -1)
-        try:
-            appended = self.log.append(again, self._epoch, self.now_ms)
-        except ApiError:
-            return  # forgotten with the window, or superseded
-        assert appended.duplicate
-        assert appended.base_offset == batch.header.base_offset
+        end = self.log.log_end
+        appended = self.log.append(again, self._epoch, self.now_ms)
+        assert (appended.duplicate, appended.base_offset) == (True, batch.header.base_offset)
+        assert self.log.log_end == end
 
     def append_marker(self) -> None:
         if not self._open_transactions:
@@ -284,9 +279,10 @@ class LogLife:
             self.log.append(batch, self._epoch, self.now_ms)
         finally:
             self.history.tried(bytes(batch), end)
+        self.history.appended(bytes(batch))
         if producer_id >= 0:
             self._sequences[producer_id] = producer.sequence + read_header(batch).record_count
-        self.history.appended(bytes(batch))
+            self._recent.setdefault(producer_id, []).append(self.history.log[-1])
 
     def _next(self, producer_id: int) -> Producer:
         return Producer(producer_id, 0, self._sequences.get(producer_id, 0))
@@ -320,6 +316,7 @@ class LogLife:
         """Clients go on from what the log knows of them."""
         known = {each.producer_id: each for each in self.log.producers.describe()}
         self._sequences = {each.producer_id: each.last_sequence + 1 for each in known.values()}
+        self._recent = {}
         self._open_transactions = {id for id, each in known.items() if each.transaction_first_offset >= 0}
 
     def _give_up_if_offline(self) -> None:

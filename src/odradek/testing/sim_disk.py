@@ -303,6 +303,10 @@ class _Image:
         del self.bytes[size:]
         self.length = size
 
+    def spell_out(self, size: int) -> None:
+        """Hold zeros below `size` as bytes: they are as durable as others."""
+        self.bytes.extend(bytes(max(min(self.length, size) - len(self.bytes), 0)))
+
     def copy(self) -> _Image:
         return _Image(self.bytes.copy(), self.length)
 
@@ -370,6 +374,8 @@ class _Content:
         fate = random.random()
         if self._written_from == _CLEAN:
             return before if fate < 0.5 else after
+        for each in (before, after):
+            each.spell_out(self._written_from)
         if fate < 0.2:
             return after
         if fate < 0.3:
