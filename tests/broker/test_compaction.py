@@ -38,12 +38,14 @@ def keep(act: Act, workers: Workers | None = None, **settings: object) -> None:
     run(main(), clock)
 
 
-def dirty(kept: KeptLogs, topic: str = "orders", keys: int = 3, **settings: object) -> PartitionLog:
+def dirty(
+    kept: KeptLogs, topic: str = "orders", keys: int = 3, value: bytes = b"value", **settings: object
+) -> PartitionLog:
     """A log that holds its keys twice over."""
     merged = {**COMPACTED, **settings}
     log = kept.log(topic, 0, **merged)
     for _ in range(2):
-        kept.append(log, *(b"key %d" % number for number in range(keys)), roll=True)
+        kept.append(log, *(b"key %d" % number for number in range(keys)), value=value, roll=True)
     return log
 
 
@@ -95,6 +97,20 @@ class FailingWorkers(SimWorkers):
         return super().start(work, *arguments)
 
 
+class DeadlyWorkers(SimWorkers):
+    """A process that looks at this directory dies."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+
+    def start(self, work: Callable[[*Arguments], Result], *arguments: *Arguments) -> asyncio.Future[Result]:
+        if work.__name__ == "clean_apart" and self.directory in repr(arguments):
+            future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+            future.set_exception(ProcessDied("killed"))
+            return future
+        return super().start(work, *arguments)
+
+
 def test_a_dirty_log_is_compacted_and_its_files_go_later() -> None:
     async def act(kept: KeptLogs) -> None:
         log = dirty(kept)
@@ -141,7 +157,7 @@ def test_as_many_logs_at_once_as_there_are_cleaners() -> None:
         workers = HeldWorkers()
         kept = KeptLogs(SimClock(), {"log.cleaner.threads": "2"}, workers=workers)
         kept.housekeeping.start()
-        logs = [dirty(kept, f"topic-{number}") for number in range(3)]
+        logs = [dirty(kept, f"topic-{number}", value=bytes(1_000_000)) for number in range(3)]
         await asyncio.sleep(1)
         assert workers.started.count("clean_apart") == 2
         kept.configure(ConfigEntity.every_broker(), log_cleaner_threads=3)
@@ -204,10 +220,23 @@ def test_what_was_cut_meanwhile_is_compacted_anew() -> None:
     run(main())
 
 
+def test_small_logs_go_together() -> None:
+    async def main() -> None:
+        workers = HeldWorkers()
+        kept = KeptLogs(SimClock(), workers=workers)
+        kept.housekeeping.start()
+        logs = [dirty(kept, f"topic-{number}") for number in range(3)]
+        workers.gate.set()
+        await asyncio.sleep(1)
+        assert workers.started == ["clean_apart"]
+        assert [offsets(log) for log in logs] == [[3, 4, 5]] * 3
+        await kept.housekeeping.stop()
+
+    run(main())
+
+
 @pytest.mark.parametrize("failure", [ProcessDied("killed"), Busy("too much")])
-def test_an_interrupted_round_is_tried_again_after_a_rest(
-    failure: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_interrupted_round_is_tried_again_after_a_rest(failure: Exception) -> None:
     async def act(kept: KeptLogs) -> None:
         log = dirty(kept)
         await asyncio.sleep(16)
@@ -216,7 +245,23 @@ def test_an_interrupted_round_is_tried_again_after_a_rest(
         assert offsets(log) == [3, 4, 5]
 
     keep(act, FailingWorkers(failure, 1))
-    assert [each.getMessage() for each in caplog.records] == [f"orders-0 is compacted later: {failure}"]
+
+
+def test_a_log_that_kills_its_process_is_left_alone_and_others_are_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def act(kept: KeptLogs) -> None:
+        deadly, good = dirty(kept, "deadly", keys=5), dirty(kept, "good")
+        await asyncio.sleep(200)
+        assert offsets(good) == [3, 4, 5]
+        assert offsets(deadly) == list(range(10))
+        assert list(kept.compaction.uncleanable) == [Partition("deadly", 0)]
+
+    keep(act, DeadlyWorkers("/data/deadly-0"))
+    told = [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+    assert told[0] == "killed while it compacted deadly-0, good-0; they are tried again. Is memory short?"
+    assert told[-1].startswith("deadly-0 cannot be compacted and will only grow")
+    assert len(told) == 3
 
 
 def test_a_damaged_log_is_compacted_no_more_and_its_disk_serves_on(

@@ -7,7 +7,7 @@ from odradek.log.compaction import (
     Cleanable,
     SegmentFiles,
     cleanable,
-    filthiest,
+    dirtiest_first,
     grouped,
 )
 from odradek.log.facts import LogFacts, SegmentFacts
@@ -90,12 +90,12 @@ def test_a_checkpoint_outside_the_log_means_nothing_is_clean(checkpoint: int) ->
     assert found.first_dirty == 100
 
 
-def test_the_filthiest_of_those_that_are_due_comes_first() -> None:
+def test_of_those_that_are_due_the_dirtiest_comes_first() -> None:
     def found(dirty_bytes: int) -> tuple[Cleanable, LogSettings]:
         return Cleanable(0, 100, 100 - dirty_bytes, dirty_bytes, 0, checkpoint_is_wrong=False), COMPACT
 
-    assert filthiest({"a": found(60), "b": found(90), "c": found(10)}) == "b"
-    assert filthiest({"c": found(10)}) is None
+    assert dirtiest_first({"a": found(60), "b": found(90), "c": found(10)}) == ["b", "a"]
+    assert dirtiest_first({"c": found(10)}) == []
 
 
 def bases(segments: list[SegmentFiles], end: int, settings: LogSettings) -> list[list[int]]:

@@ -73,7 +73,7 @@ class Housekeeping:
         compaction.on_replaced = self._files_wait
 
     def start(self) -> None:
-        for chore in self._schedule():
+        for chore in self.schedule():
             self._chores.start(chore)
         self._start_cleaners(self._configs.broker)
         self._configs.on_broker(self._start_cleaners)
@@ -91,7 +91,8 @@ class Housekeeping:
 
     # -- when ------------------------------------------------------------------------------------------------
 
-    def _schedule(self) -> Iterator[Chore]:
+    def schedule(self) -> Iterator[Chore]:
+        """All chores but the cleaners', whose number may change."""
         by_setting: tuple[tuple[str, Run, float | None, str], ...] = (
             ("retention", self._retain, AT_START_MS, "log.retention.check.interval.ms"),
             ("remove deleted logs", self._remove_logs, AT_START_MS, "log.segment.delete.delay.ms"),
@@ -133,7 +134,7 @@ class Housekeeping:
             if name not in self._chores:
                 rest_ms = partial(self._setting, "log.cleaner.backoff.ms")
                 self._chores.start(
-                    Chore(name=name, run=partial(self._clean, number), first_ms=0, rest_ms=rest_ms)
+                    Chore(name=name, run=partial(self.clean, number), first_ms=0, rest_ms=rest_ms)
                 )
 
     def _setting(self, name: str) -> float:
@@ -149,7 +150,8 @@ class Housekeeping:
             for step in self._drop_expired(served)
         )
 
-    async def _clean(self, number: int) -> None:
+    async def clean(self, number: int) -> None:
+        """What the cleaner of that number does."""
         if number < self._compaction.cleaners:
             await self._compaction.clean_what_is_due()
             await self._in_slices(

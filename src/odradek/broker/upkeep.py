@@ -23,7 +23,7 @@ class Upkeep:
         self._node = node
         self._world = world
         self._tasks = tasks
-        self._housekeeping: Housekeeping | None = None
+        self.housekeeping: Housekeeping | None = None
         self._watch: Watch | None = None
         self.compaction: Compaction | None = None
         self.flush_times = Histogram()
@@ -53,7 +53,7 @@ class Upkeep:
             processes=world.processes,
             random_bytes=world.entropy.random_bytes,
         )
-        self._housekeeping = Housekeeping(
+        self.housekeeping = Housekeeping(
             self._tasks,
             world.clock,
             node.configs,
@@ -63,19 +63,19 @@ class Upkeep:
             compaction=self.compaction,
             flush_times=self.flush_times,
         )
-        self._housekeeping.start()
+        self.housekeeping.start()
         node.metadata.on_change(self._forget_topics)
         if self._watch is not None:
-            self._housekeeping.add(self._watch.ticking())
+            self.housekeeping.add(self._watch.ticking())
 
     async def run_due(self) -> None:
         """Time was pushed on: come back when everything that is due by now has been done."""
-        if self._housekeeping is not None:
-            await self._housekeeping.run_due()
+        if self.housekeeping is not None:
+            await self.housekeeping.run_due()
 
     async def stop(self) -> None:
-        if self._housekeeping is not None:
-            await self._housekeeping.stop()
+        if self.housekeeping is not None:
+            await self.housekeeping.stop()
         if self._watch is not None:
             self._watch.close()
 

@@ -46,7 +46,7 @@ class Watch:
     def __init__(self, node: Node, upkeep: Upkeep, tasks: Tasks) -> None:
         self._node = node
         self._upkeep = upkeep
-        pages = {"/metrics": self._metrics, "/healthz": self._health, "/readyz": self._readiness}
+        pages = {"/metrics": self.metrics, "/healthz": self._health, "/readyz": self._readiness}
         self._server = HttpServer(pages, tasks)
         self._rates: TrafficRates | None = None
         self._idle_ratio: float | None = None
@@ -82,7 +82,7 @@ class Watch:
             return _unavailable(f"it is {self._node.stage.value}")
         return self._health()
 
-    def _metrics(self) -> Answer:
+    def metrics(self) -> Answer:
         if self._rates is None:
             return _unavailable(f"it is {self._node.stage.value}")
         return Answer(scrape(self._sources(self._rates)), content_type=CONTENT_TYPE)

@@ -56,10 +56,10 @@ def cleanable(log: LogFacts, settings: LogSettings, cleaned_until: int | None, n
     )
 
 
-def filthiest(logs: Mapping[Log, tuple[Cleanable, LogSettings]]) -> Log | None:
-    """The log to clean next: of those that are due, the one with the largest part dirty."""
+def dirtiest_first(logs: Mapping[Log, tuple[Cleanable, LogSettings]]) -> list[Log]:
+    """In which order to clean those that are due: by how large a part is dirty."""
     due = {log: found.dirty_ratio for log, (found, settings) in logs.items() if found.is_due(settings)}
-    return max(due, key=due.__getitem__, default=None)
+    return sorted(due, key=due.__getitem__, reverse=True)
 
 
 class SegmentFiles(NamedTuple):
