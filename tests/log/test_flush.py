@@ -54,13 +54,16 @@ def test_a_second_flush_has_less_to_do(durability: Durability, disk: SimDisk, ac
     assert durability.begin(20, active).files == ()
 
 
-def test_names_that_come_while_a_flush_runs_are_left_to_the_next(
+def test_what_is_finished_while_a_flush_runs_is_left_to_the_next(
     durability: Durability, disk: SimDisk, active: SimFile
 ) -> None:
     flush = durability.begin(10, active)
-    durability.owe([disk.open("/data/other", create=True)])
+    other = disk.open("/data/other", create=True)
+    durability.owe([other])
     durability.done(flush, now_ms=1)
-    assert durability.begin(20, active).directory is not None
+    following = durability.begin(20, active)
+    assert following.directory is not None
+    assert other in following.files
 
 
 def test_a_flush_from_before_a_cut_proves_nothing(durability: Durability, active: SimFile) -> None:

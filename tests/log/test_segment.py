@@ -225,6 +225,18 @@ def test_active_indexes_look_preallocated_until_the_segment_is_finished(
     assert disk.size(segment.path(TIME_INDEX)) == segment.time_index.count * 12
 
 
+def test_pages_of_index_entries_reach_the_disk_while_the_segment_is_active(
+    files: OpenFiles, directory: str, disk: SimDisk
+) -> None:
+    segment = Segment.create(files, directory, 0, replace(SETTINGS, segment_index_bytes=16384))
+    batch, offset = stored(batch_of(-1, value=bytes(300)), 0), 0
+    while segment.index.count < 600:
+        segment.append(batch, offset, -1)
+        offset += 1
+    assert disk.read_file(segment.path(INDEX))[:4096].count(b"\0\0\0\0") < 10
+    assert segment.index.entry(0) == (1, len(batch))
+
+
 def test_a_preallocated_log_is_trimmed_when_finished(files: OpenFiles, directory: str, disk: SimDisk) -> None:
     segment = Segment.create(files, directory, 0, replace(SETTINGS, preallocate=True))
     append(segment, 0, T0)
