@@ -49,9 +49,7 @@ class Peer:
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def memory_mib(self) -> float:
-        """Its share of what is resident."""
-        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
+        return memory_mib(self.pid)
 
 
 @contextmanager
@@ -97,6 +95,12 @@ def kafka(jars: str, home: Path) -> Iterator[Peer]:
         command = [*java, *_JVM, "kafka.Kafka", str(_properties(home / "server.properties", settings))]
         process, began = running.enter_context(_running(command, home))
         yield Peer("kafka", address, process.pid, _await_port(process, address, began))
+
+
+def memory_mib(pid: int) -> float:
+    """A process's share of what is resident."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
 
 
 def free_port() -> int:
