@@ -87,7 +87,7 @@ async def chores(broker: Broker) -> list[list[Cell]]:
 
 
 async def scrape(broker: Broker) -> list[Cell]:
-    watch = Watch(broker.node, broker.node.upkeep, Tasks(lambda name, error: None))
+    watch = Watch(broker.node, broker.node.upkeep, Tasks(print))
     watch.ticking()
     size = 0
 
