@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from tests.golden.cli.recordings import Case, Recording, read
 
-from odradek.cli.cluster import Reach
 from odradek.cli.main import main
+from odradek.cli.reach import Reach
 from odradek.testing.recorded_cluster import RecordedCluster
 
 RECORDINGS = Path(__file__).parents[1] / "golden" / "cli"

@@ -1,70 +1,63 @@
-"""What every verb that talks to a cluster has in common: its flags, and how the cluster is reached."""
+"""`odradek cluster`: kafka-cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
 
 import click
 
 from odradek.cli.failures import Misused
-from odradek.cli.flags import number, switch, text
-
-if TYPE_CHECKING:
-    from odradek.client.cluster import Cluster
-    from odradek.client.connections import Connector
-    from odradek.client.settings import ClientSettings
-
-Result = TypeVar("Result")
+from odradek.cli.flags import number, text, verb
+from odradek.cli.output import json_line
+from odradek.cli.reach import ClusterFlags, administer
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterFlags:
-    bootstrap_server: str | None = text("Brokers to connect to first.", shown="HOST:PORT,...")
-    command_config: str | None = text("Properties for the connection: TLS, timeouts.", shown="FILE")
-    timeout: int | None = number("Give up after so many milliseconds.", shown="MS")
-    json: bool = switch("Print JSON, for programs.")
+class ClusterIdFlags(ClusterFlags):
+    bootstrap_server: str | None = text(
+        "Brokers to connect to first.", "--bootstrap-server", "-b", shown="HOST:PORT,..."
+    )
+    config: str | None = text("The same as --command-config.", "--config", "-c", shown="FILE")
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How clusters are reached, where it is not over the network: the object of click's context."""
-
-    connector: Callable[[ClientSettings], Connector]
+@dataclass(frozen=True, kw_only=True)
+class UnregisterFlags(ClusterIdFlags):
+    id: int | None = number("The broker.", "--id", "-i", shown="ID")
 
 
-def administer(flags: ClusterFlags, work: Callable[[Cluster], Awaitable[Result]]) -> Result:
-    """Do the work with a cluster that is connected as the flags say."""
-    import asyncio
+def show_id(flags: ClusterIdFlags) -> None:
+    from odradek.client.brokers import describe_cluster
 
-    from odradek.client.cluster import Cluster
-
-    reach = click.get_current_context().find_object(Reach)
-
-    async def session() -> Result:
-        settings = settings_of(flags)
-        connector = None if reach is None else reach.connector(settings)
-        async with Cluster(settings, connector) as cluster:
-            return await work(cluster)
-
-    return asyncio.run(session())
+    found = administer(_understood(flags), describe_cluster).cluster_id
+    click.echo(json_line({"cluster_id": found}) if flags.json else f"Cluster ID: {found}")
 
 
-def settings_of(flags: ClusterFlags) -> ClientSettings:
-    from odradek.client.settings import ClientSettings
+def unregister(flags: UnregisterFlags) -> None:
+    from odradek.client.brokers import unregister_broker
+    from odradek.client.failures import Unsupported
 
-    properties = dict(properties_in(flags.command_config)) if flags.command_config else {}
-    if flags.timeout is not None:
-        properties["default.api.timeout.ms"] = str(flags.timeout)
-    return ClientSettings.of(flags.bootstrap_server or "", properties)
-
-
-def properties_in(path: str) -> Mapping[str, str]:
-    import javaproperties
-
+    if flags.id is None:
+        raise Misused("argument --id/-i is required")
+    id = flags.id
     try:
-        with open(path, encoding="utf-8") as file:
-            return dict(javaproperties.load(file))
-    except (OSError, ValueError) as failure:
-        raise Misused(f"{path}\n{failure}") from None
+        administer(_understood(flags), lambda cluster: unregister_broker(cluster, id))
+    except Unsupported:
+        click.echo("The target cluster does not support the broker unregistration API.")
+    else:
+        click.echo(f"Broker {id} is no longer registered.")
+
+
+def _understood(flags: ClusterIdFlags) -> ClusterIdFlags:
+    if not flags.bootstrap_server:
+        raise Misused("one of the arguments --bootstrap-server/-b --bootstrap-controller/-C is required")
+    return replace(flags, command_config=flags.command_config or flags.config)
+
+
+cluster = click.Group(
+    "cluster",
+    help="Show the cluster's id, or forget a broker.",
+    commands=[
+        verb("cluster-id", ClusterIdFlags, show_id, help="Show the cluster's id."),
+        verb("unregister", UnregisterFlags, unregister, help="Forget a broker that is gone for good."),
+    ],
+)

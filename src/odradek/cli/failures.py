@@ -39,6 +39,10 @@ _MESSAGES = {
         "The requested offset is not within the range of offsets maintained by the server."
     ),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    ErrorCode.REQUEST_TIMED_OUT: "The request timed out.",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
+    ErrorCode.POLICY_VIOLATION: "Request parameters do not satisfy the configured policy.",
 }
 
 

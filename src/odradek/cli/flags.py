@@ -82,6 +82,8 @@ def idle(*names: str, shown: str = "TEXT") -> str | None:
 class Verb(click.Command):
     """Complains in the words of Kafka's tools."""
 
+    complaint = ""  # what begins each
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[ARGUMENTS] = tuple(args)
         if not args:
@@ -89,12 +91,12 @@ class Verb(click.Command):
         try:
             return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
         except click.NoSuchOption as unknown:
-            raise Misused(f"{unknown.option_name.lstrip('-')} is not a recognized option") from None
+            said = f"{unknown.option_name.lstrip('-')} is not a recognized option"
         except click.BadOptionUsage as bare:
-            raise Misused(f"Option {bare.option_name.lstrip('-')} requires an argument") from None
-        except click.BadParameter as bad:
-            name = bad.param.name if bad.param is not None else None
-            raise Misused(f"{bad.message} (--{(name or '').replace('_', '-')})") from None
+            said = f"Option {bare.option_name.lstrip('-')} requires an argument"
+        except click.UsageError as bad:
+            said = bad.format_message()
+        raise Misused(self.complaint + said)
 
     def _spelled_out(self, ctx: click.Context, args: Iterable[str]) -> Iterator[str]:
         """--boot is --bootstrap-server where nothing else begins so."""
@@ -113,6 +115,7 @@ def verb(
     *,
     help: str,
     failing: Callable[[Exception, Sequence[str]], Told] = plainly,
+    complaint: str = "",
     arguments: Sequence[click.Argument] = (),
 ) -> click.Command:
     """The command `name`: reads the flags into their class and runs with them."""
@@ -123,18 +126,28 @@ def verb(
         except REPORTED as failure:
             raise Ended(failing(failure, click.get_current_context().meta[ARGUMENTS])) from failure
 
-    return Verb(name, params=[*arguments, *_options(flags)], callback=callback, help=help)
+    made = Verb(name, params=[*arguments, *_options(flags)], callback=callback, help=help)
+    made.complaint = complaint
+    return made
 
 
 def _options(flags: type[object]) -> Iterator[click.Option]:
     fields = dataclasses.fields(flags)  # type: ignore[arg-type]
-    for field in sorted(
-        fields, key=lambda each: each.name not in vars(flags)["__annotations__"]
-    ):  # shared ones last
+    for field in sorted(fields, key=lambda each: each.name in _inherited(flags)):
         spec = field.metadata.get(_SPEC)
         if spec is not None:
             names = spec.names or (f"--{field.name.replace('_', '-')}",)
             yield _option([field.name, *names], spec, field.default)
+
+
+def _inherited(flags: type[object]) -> set[str]:
+    """What verbs share, which help texts show last."""
+    return {
+        field.name
+        for base in flags.__mro__[1:]
+        if dataclasses.is_dataclass(base)
+        for field in dataclasses.fields(base)
+    }
 
 
 def _option(names: list[str], spec: _Spec, default: object) -> click.Option:

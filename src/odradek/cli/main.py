@@ -14,6 +14,12 @@ VERBS: Mapping[str, str] = {
     "start": "Run a broker.",
     "dump": "Print what the files of a data directory hold.",
     "topics": "Create, delete, describe or change topics.",
+    "configs": "Show and change settings.",
+    "get-offsets": "Show where logs begin and end.",
+    "delete-records": "Delete the oldest records of partitions.",
+    "log-dirs": "Show the data directories of brokers.",
+    "broker-api-versions": "Show what each broker can be asked.",
+    "cluster": "Show the cluster's id, or forget a broker.",
 }
 
 

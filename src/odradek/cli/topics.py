@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from odradek.cli.cluster import ClusterFlags, administer
 from odradek.cli.failures import Impossible, Misused, Told, message, said_as
 from odradek.cli.flags import idle, switch, text, texts, verb
 from odradek.cli.output import json_line
+from odradek.cli.reach import ClusterFlags, administer
 
 if TYPE_CHECKING:
     from odradek.cli.formats.topics import PartitionFilter, TopicReport
@@ -254,6 +253,7 @@ def _wanted(flags: TopicsFlags, live: frozenset[int]) -> PartitionFilter | None:
 
 
 async def _found(cluster: Cluster, flags: TopicsFlags) -> list[MetadataTopic]:
+    from odradek.cli.topic_patterns import name_pattern
     from odradek.client.topics import all_topics
 
     wanted = name_pattern(flags.topic or ".*")
@@ -291,15 +291,6 @@ async def _with_id(cluster: Cluster, flags: TopicsFlags) -> list[MetadataTopic]:
     if flags.if_exists:
         return []
     raise Impossible(f"TopicId '{flags.topic_id}' does not exist as expected")
-
-
-def name_pattern(names: str) -> re.Pattern[str]:
-    """As Kafka's tools read lists of topics: a regular expression in which a comma is one more `or`."""
-    text = re.sub(r",+", "|", names.strip().replace(" ", "").strip("\"'")).strip("|")
-    try:
-        return re.compile(text)
-    except re.error:
-        raise Impossible(f"{text} is an invalid regex.", "java.lang.RuntimeException") from None
 
 
 # -- values ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from odradek.client.cluster import ANYONE
+from odradek.client.cluster import ANYONE, CONTROLLER
 from odradek.client.failures import ClientError, Refused, Unreachable, check, refusal
 from odradek.client.leaders import by_topic
 from odradek.model.ids import BrokerId, Partition
@@ -17,6 +17,7 @@ from odradek.wire.messages.metadata import (
     DescribeClusterResponse,
     MetadataBroker,
 )
+from odradek.wire.messages.quorum import UnregisterBrokerRequest, UnregisterBrokerResponse
 from odradek.wire.messages.reassign import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
@@ -83,3 +84,15 @@ async def log_dirs(
         return dict(zip(waiting, await asyncio.gather(*(of_broker(id) for id in waiting)), strict=True))
 
     return await cluster.settle("data directories", ids, attempt)
+
+
+async def unregister_broker(cluster: Cluster, id: int) -> None:
+    """Where brokers register with the controller; with ZooKeeper they come and go by themselves."""
+    what = f"end of broker {id}'s registration"
+
+    async def attempt() -> None:
+        request = UnregisterBrokerRequest(broker_id=id)
+        answer = await cluster.ask(CONTROLLER, request, UnregisterBrokerResponse)
+        check(answer.error_code, answer.error_message, asked=what)
+
+    await cluster.one(what, attempt)

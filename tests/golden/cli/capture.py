@@ -17,8 +17,8 @@ sys.path.insert(0, str(HERE.parents[2]))
 from tests.compatibility.kafka import SMALL_JVM, Kafka, start_kafka  # noqa: E402
 from tests.golden.cli.recordings import Case, Recording, read, write  # noqa: E402
 
-from odradek.cli.cluster import Reach  # noqa: E402
 from odradek.cli.main import main  # noqa: E402
+from odradek.cli.reach import Reach  # noqa: E402
 from odradek.client.connections import Connector, PeerConnector  # noqa: E402
 from odradek.client.settings import ClientSettings  # noqa: E402
 from odradek.testing.recorded_cluster import Exchange, Recorder  # noqa: E402
@@ -83,7 +83,7 @@ def run_theirs(kafka: Kafka, tool: str, case: Case, arguments: list[str]) -> Non
     ran = java(kafka, tool, arguments)
     case.exit = ran.returncode
     case.out = ran.stdout.removesuffix("\n").split("\n") if ran.stdout else []
-    case.err = ran.stderr.splitlines()[0] if ran.stderr else None
+    case.err = next((line for line in ran.stderr.splitlines() if "[AdminClient" not in line), None)
 
 
 def java(kafka: Kafka, tool: str, arguments: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:

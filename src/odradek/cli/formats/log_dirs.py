@@ -1,0 +1,53 @@
+"""Data directories as `kafka-log-dirs --describe` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING
+
+from odradek.cli.failures import said_as
+from odradek.cli.formats.java_order import hash_of_partition, in_map
+from odradek.client.failures import refusal
+from odradek.model.ids import Partition
+
+if TYPE_CHECKING:
+    from odradek.cli.output import Row
+    from odradek.wire.messages.reassign import DescribeLogDirsPartition, DescribeLogDirsResult
+
+
+def described(brokers: Mapping[int, tuple[DescribeLogDirsResult, ...]], topics: Set[str]) -> Row:
+    """`topics` are those to show; none given: all."""
+    return {
+        "brokers": [
+            {"broker": id, "logDirs": [_directory(each, topics) for each in directories]}
+            for id, directories in brokers.items()
+        ],
+        "version": 1,
+    }
+
+
+def _directory(directory: DescribeLogDirsResult, topics: Set[str]) -> Row:
+    refused = refusal(directory.error_code)
+    replicas = {
+        Partition(topic.name, each.partition_index): each
+        for topic in directory.topics
+        for each in topic.partitions
+    }
+    return {
+        "partitions": [
+            _replica(partition, replicas[partition])
+            for partition in in_map(list(replicas), hash_of_partition)
+            if not topics or partition.topic in topics
+        ],
+        "error": None if refused is None else said_as(refused),
+        "logDir": directory.log_dir,
+    }
+
+
+def _replica(partition: Partition, replica: DescribeLogDirsPartition) -> Row:
+    return {
+        "partition": str(partition),
+        "size": replica.partition_size,
+        "offsetLag": replica.offset_lag,
+        "isFuture": replica.is_future_key,
+    }

@@ -1,0 +1,18 @@
+"""`odradek log-dirs` is kafka-log-dirs, and says what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import recorded, replay
+from tests.golden.cli.recordings import Case
+
+VERB = "log-dirs"
+RECORDING = recorded(VERB)
+
+
+def test_it_prints_and_ends_as_kafka_does(case: Case, tmp_path: Path) -> None:
+    ran = replay(VERB, case, RECORDING, tmp_path)
+    assert ran.out == case.output
+    assert ran.exit == case.exit
+    assert ran.err.partition("\n")[0] == (case.err or "")
