@@ -339,6 +339,26 @@ def test_a_damaged_log_is_not_sealed_as_sound() -> None:
         clean(ordered, life.disk, lambda _: None)
 
 
+@pytest.mark.parametrize("where", ["before its neighbour", "in the next segment", "far away", "nowhere"])
+def test_a_base_offset_that_is_out_of_place_is_damage(where: str) -> None:
+    """No checksum covers it."""
+    life = long_life(4)
+    ordered = life.ordered()
+    path = life.log.segments[1].path(".log")
+    data = bytearray(life.disk.read_file(path))
+    first = read_header(data)
+    offset = {
+        "before its neighbour": first.base_offset,
+        "in the next segment": life.log.segments[2].base_offset,
+        "far away": 1 << 40,
+        "nowhere": -5,
+    }[where]
+    data[first.size : first.size + 8] = offset.to_bytes(8, "big", signed=True)
+    life.disk.replace_file(path, bytes(data))
+    with pytest.raises(StorageError, match=rf"{path}: byte {first.size}: base offset {offset}"):
+        clean(ordered, life.disk, lambda _: None)
+
+
 def test_every_byte_is_paid_for() -> None:
     life = long_life(5)
     ordered, paid = life.ordered(), 0

@@ -143,14 +143,19 @@ class _Round:
 
     def _batches(self, segment: Segment, begin: int | None) -> Iterator[tuple[BatchHeader, memoryview]]:
         """Every batch from position `begin` to the end, and not one fewer. What is rewritten gets a new
-        checksum, so the old one is checked: damage must not be sealed as sound."""
+        checksum, so the old one is checked, and the offset, which none covers, held against its neighbours:
+        damage must not be sealed as sound."""
         end = segment.size if begin is None else begin
+        offset = segment.base_offset
+        following = next((base for base in self._order.base_offsets if base > offset), _NO_END)
         for position, header, batch in segment.contents(end):
             self._place = f"{segment.path(LOG)}: byte {position}"
             check_checksum(batch, header)
+            if not offset <= header.base_offset <= header.last_offset < following:
+                raise StorageError(f"{self._place}: base offset {header.base_offset} is out of place")
             self._pay(header.size)
             yield header, batch
-            end = position + header.size
+            end, offset = position + header.size, header.next_offset
         if end != segment.size:
             raise StorageError(f"{segment.path(LOG)}: no batch at byte {end} of {segment.size}")
 
