@@ -49,7 +49,7 @@ class LogLife:
         self._weights = list(weights.values())
         self._told: list[str] = []  # what was done, for whoever has to understand a broken law
         self._epoch = 0
-        self._sequences: dict[int, int] = {}
+        self._producers: dict[int, Producer] = {}  # as which each of them writes its next batch
         self._open_transactions: set[int] = set()
         self._recent: dict[int, list[Batch]] = {}  # by producer, since the log was opened or cut
         self._flush: Flush | None = None
@@ -81,12 +81,12 @@ class LogLife:
 
     def append_idempotent(self) -> None:
         producer_id = self.random.randrange(1, 4)
-        self._append(self._next(producer_id), producer_id=producer_id)
+        self._append(self._next(producer_id))
 
     def append_transactional(self) -> None:
         producer_id = self.random.randrange(10, 14)
         self._open_transactions.add(producer_id)
-        self._append(self._next(producer_id), producer_id=producer_id, transactional=True)
+        self._append(self._next(producer_id), transactional=True)
 
     def append_duplicate(self) -> None:
         """What a producer sends again is answered with where it lies, and not written again."""
@@ -106,16 +106,31 @@ class LogLife:
         producer_id = self.random.choice(sorted(self._open_transactions))
         aborted = self.random.random() < 0.5
         marker = Marker(MarkerType.ABORT if aborted else MarkerType.COMMIT, 0)
-        end = self.log.log_end
-        data = bytes(
-            build_marker(marker, producer_id, 0, self.now_ms, base_offset=end, leader_epoch=self._epoch)
-        )
+        epoch, end = self._next(producer_id).epoch, self.log.log_end
+        batch = build_marker(marker, producer_id, epoch, self.now_ms)
+        stamp(batch, end, self._epoch)
+        data = bytes(batch)
         self.history.tried(data, end)
         self.log.append_marker(
-            producer_id, 0, aborted=aborted, coordinator_epoch=0, leader_epoch=self._epoch, now_ms=self.now_ms
+            producer_id,
+            epoch,
+            aborted=aborted,
+            coordinator_epoch=0,
+            leader_epoch=self._epoch,
+            now_ms=self.now_ms,
         )
         self._open_transactions.discard(producer_id)
         self.history.appended(data)
+
+    def fence_producer(self) -> None:
+        """A new incarnation of a producer, in its next epoch; what it had open is aborted for it."""
+        if not self._producers:
+            return
+        producer = self.random.choice(list(self._producers.values()))
+        while producer.id in self._open_transactions:
+            self.append_marker()
+        self._producers[producer.id] = Producer(producer.id, producer.epoch + 1, 0)
+        self._recent.pop(producer.id, None)
 
     def append_as_follower(self) -> None:
         """Several batches at once, perhaps with offsets missing that the leader compacted away."""
@@ -272,7 +287,7 @@ class LogLife:
 
     # -- inside ----------------------------------------------------------------------------------------------
 
-    def _append(self, producer: Producer, *, producer_id: int = -1, transactional: bool = False) -> None:
+    def _append(self, producer: Producer, *, transactional: bool = False) -> None:
         batch = self._batch(producer, transactional=transactional)
         end = self.log.log_end
         try:
@@ -280,12 +295,13 @@ class LogLife:
         finally:
             self.history.tried(bytes(batch), end)
         self.history.appended(bytes(batch))
-        if producer_id >= 0:
-            self._sequences[producer_id] = producer.sequence + read_header(batch).record_count
-            self._recent.setdefault(producer_id, []).append(self.history.log[-1])
+        if producer is not NO_PRODUCER:
+            sequence = producer.sequence + read_header(batch).record_count
+            self._producers[producer.id] = producer._replace(sequence=sequence)
+            self._recent.setdefault(producer.id, []).append(self.history.log[-1])
 
     def _next(self, producer_id: int) -> Producer:
-        return Producer(producer_id, 0, self._sequences.get(producer_id, 0))
+        return self._producers.get(producer_id, Producer(producer_id, 0, 0))
 
     def _batch(self, producer: Producer, *, transactional: bool = False) -> bytearray:
         codec = self.random.choice((Codec.NONE, Codec.NONE, Codec.NONE, Codec.GZIP, Codec.LZ4))
@@ -314,10 +330,12 @@ class LogLife:
 
     def _remember_producers(self) -> None:
         """Clients go on from what the log knows of them."""
-        known = {each.producer_id: each for each in self.log.producers.describe()}
-        self._sequences = {each.producer_id: each.last_sequence + 1 for each in known.values()}
+        known = list(self.log.producers.describe())
+        self._producers = {
+            each.producer_id: Producer(each.producer_id, each.epoch, each.last_sequence + 1) for each in known
+        }
         self._recent = {}
-        self._open_transactions = {id for id, each in known.items() if each.transaction_first_offset >= 0}
+        self._open_transactions = {each.producer_id for each in known if each.transaction_first_offset >= 0}
 
     def _give_up_if_offline(self) -> None:
         if self._directories.log(PARTITION) is None:
