@@ -14,6 +14,7 @@ def epochs(disk: SimDisk, directory: str) -> LeaderEpochs:
     epochs = LeaderEpochs(disk, directory)
     for epoch, start in ((2, 10), (4, 40), (7, 80)):
         epochs.begin(epoch, start)
+    epochs.save()
     return epochs
 
 
@@ -95,16 +96,39 @@ def test_epochs_that_ended_before_the_new_start_go(
     assert epochs.entries == expected
 
 
-def test_every_change_survives_a_crash(epochs: LeaderEpochs, disk: SimDisk, directory: str) -> None:
+def test_what_was_saved_survives_a_crash(epochs: LeaderEpochs, disk: SimDisk, directory: str) -> None:
     epochs.begin(9, 90)
+    epochs.save()
     disk.crash()
     assert LeaderEpochs(disk, directory).entries == [(2, 10), (4, 40), (7, 80), (9, 90)]
     assert disk.read_file(f"{directory}/leader-epoch-checkpoint") == b"0\n4\n2 10\n4 40\n7 80\n9 90\n"
 
 
+@pytest.mark.parametrize(
+    ("cut", "left"), [("cut_from", [(2, 10), (4, 40)]), ("cut_before", [(4, 40), (7, 80)])]
+)
+def test_epochs_that_go_are_gone_at_once(
+    epochs: LeaderEpochs, disk: SimDisk, directory: str, cut: str, left: Entries
+) -> None:
+    getattr(epochs, cut)(45)
+    disk.crash()
+    assert LeaderEpochs(disk, directory).entries == left
+
+
+def test_an_epoch_that_has_only_begun_costs_nothing(
+    epochs: LeaderEpochs, disk: SimDisk, directory: str
+) -> None:
+    disk.counts.clear()
+    epochs.begin(9, 90)
+    assert not disk.counts
+    assert epochs.end_of(7, LOG_END) == (7, 90)
+    assert LeaderEpochs(disk, directory).latest == 7
+
+
 def test_what_changes_nothing_writes_nothing(epochs: LeaderEpochs, disk: SimDisk) -> None:
     disk.counts.clear()
     epochs.begin(7, 80)
+    epochs.save()
     epochs.cut_from(100)
     epochs.cut_before(0)
     assert not disk.counts

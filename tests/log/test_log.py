@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from odradek.log.epochs import LeaderEpochs
 from odradek.log.log import Appended, LogRead, Origin, PartitionLog, ReadUpTo
 from odradek.log.open_files import OpenFiles
 from odradek.log.recovery import Known
@@ -13,7 +14,7 @@ from odradek.log.txn_index import AbortedTransaction
 from odradek.model.errors import ApiError, ErrorCode, StorageError
 from odradek.testing.batches import T0, batch_of, marker_of, stored
 from odradek.testing.sim_disk import SimDisk
-from odradek.wire.batch import BatchHeader, read_header, split
+from odradek.wire.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, BatchHeader, read_header, split
 from odradek.wire.records import Producer
 
 NOW_MS = T0
@@ -139,7 +140,18 @@ def test_a_failed_append_leaves_the_log_as_it_was(log: PartitionLog, disk: SimDi
     assert [each.last_sequence for each in log.producers.describe()] == [0]
 
 
-def test_the_epoch_is_written_down_before_its_first_batch(log: PartitionLog, disk: SimDisk) -> None:
+def test_the_epoch_is_on_disk_before_its_first_batch(log: PartitionLog, disk: SimDisk) -> None:
+    fill(log, 2, leader_epoch=3)
+    log.begin_epoch(5)
+    assert LeaderEpochs(disk, log.directory).entries == [(3, 0)]
+    disk.broken.add(log.segments[-1].path(LOG))
+    with pytest.raises(StorageError):
+        fill(log, 1, leader_epoch=5)
+    disk.broken.clear()
+    assert LeaderEpochs(disk, log.directory).entries == [(3, 0), (5, 2)]
+
+
+def test_epochs_begin_where_the_log_ends(log: PartitionLog) -> None:
     fill(log, 2, leader_epoch=3)
     fill(log, 2, leader_epoch=5)
     assert log.epochs.entries == [(3, 0), (5, 2)]
@@ -201,6 +213,16 @@ def test_a_marker_is_told_from_data(log: PartitionLog) -> None:
     assert (appended.base_offset, appended.last_offset) == (1, 1)
     with pytest.raises(ApiError, match="INVALID_PRODUCER_EPOCH"):
         decide(log, 7, aborted=False, epoch=-1)
+
+
+def test_a_marker_has_the_log_s_own_time_where_the_topic_asks_for_it(
+    files: OpenFiles, directory: str
+) -> None:
+    settings = replace(SETTINGS, message_timestamp_type="LogAppendTime", compression_type="gzip")
+    log = PartitionLog.open(files, directory, settings, now_ms=NOW_MS)
+    transact(log, 7)
+    assert decide(log, 7, aborted=False).append_time_ms == NOW_MS
+    assert everything(log)[-1].attributes == LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 
 
 def test_a_coordinator_may_write_control_batches(log: PartitionLog) -> None:

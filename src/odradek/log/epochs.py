@@ -1,7 +1,9 @@
 """Leader epoch -> the offset of its first batch: where replicas look for the point at which they agree.
 
-Kept in `leader-epoch-checkpoint`, rewritten durably whenever it changes, and always before the first batch of
-a new epoch is. Read on first use, because a log that only serves consumers never asks.
+Kept in `leader-epoch-checkpoint`, which is rewritten durably before the first batch of a new epoch is
+written, and whenever epochs go. That one has only begun is kept in memory: without a batch nobody can miss
+it, and a broker that comes to lead thousands of partitions at once has no time to sync a file for each. Read
+on first use, because a log that only serves consumers never asks.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ NO_OFFSET = -1
 class LeaderEpochs:
     """The epochs of one partition, both numbers strictly ascending."""
 
-    __slots__ = ("_disk", "_entries", "directory")
+    __slots__ = ("_disk", "_entries", "_is_saved", "directory")
 
     def __init__(self, disk: Disk, directory: str) -> None:
         self.directory = directory
         self._disk = disk
         self._entries: list[EpochStart] | None = None
+        self._is_saved = True
 
     @property
     def entries(self) -> list[EpochStart]:
@@ -38,14 +41,20 @@ class LeaderEpochs:
         return entries[-1].epoch if entries else NO_EPOCH
 
     def begin(self, epoch: int, start_offset: int) -> None:
-        """`epoch` starts here. What was believed to start later, or to be newer, was truncated away."""
+        """`epoch` starts here. What was believed to start later, or to be newer, was truncated away. To be
+        saved before its first batch is written."""
         if epoch == NO_EPOCH:
             return
         entries = self.entries
         if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
             return
         kept = [each for each in entries if each.epoch < epoch and each.start_offset < start_offset]
-        self._keep([*kept, EpochStart(epoch, start_offset)])
+        self._entries = [*kept, EpochStart(epoch, start_offset)]
+        self._is_saved = False
+
+    def save(self) -> None:
+        if not self._is_saved:
+            self._keep(self.entries)
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest known epoch not above `epoch`, and where it ended; the latest goes on to the log's end.
@@ -91,6 +100,7 @@ class LeaderEpochs:
     def _keep(self, entries: list[EpochStart]) -> None:
         write_epochs(self._disk, self._path, entries)
         self._entries = entries
+        self._is_saved = True
 
 
 def epoch_at(entries: Iterable[EpochStart], offset: int) -> int:

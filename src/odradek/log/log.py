@@ -96,7 +96,7 @@ class PartitionLog:
         self._durability = Durability(files.disk, directory, now_ms)
         self._active_since_ms = now_ms
         self._jitter = jitter
-        self._epoch: int | None = None  # the latest, once known
+        self._saved_epoch: int | None = None  # what the epochs on disk say of the next batch, once known
         self.configure(settings)
 
     @classmethod
@@ -155,9 +155,8 @@ class PartitionLog:
         """Obey these from now on."""
         self.settings = settings
         self._admission = Admission(settings)
-        self._roll_ms = settings.segment_ms - int(
-            self._jitter * min(settings.segment_jitter_ms, settings.segment_ms)
-        )
+        jitter_ms = self._jitter * min(settings.segment_jitter_ms, settings.segment_ms)
+        self._roll_ms = settings.segment_ms - int(jitter_ms)
         self._segments.active.configure(settings)
 
     @property
@@ -200,9 +199,10 @@ class PartitionLog:
     ) -> Appended:
         """As leader: decide a producer's transaction."""
         marker = Marker(MarkerType.ABORT if aborted else MarkerType.COMMIT, coordinator_epoch)
-        batch = build_marker(marker, producer_id, producer_epoch, now_ms)
-        self.producers.check_marker(read_header(batch), coordinator_epoch)
-        appended = self._append_as_leader(batch, read_header(batch), leader_epoch, now_ms)
+        built = build_marker(marker, producer_id, producer_epoch, now_ms)
+        batch, header = self._admission.admit(built, now_ms, from_client=False)
+        self.producers.check_marker(header, coordinator_epoch)
+        appended = self._append_as_leader(batch, header, leader_epoch, now_ms)
         self._told(self.producers.stored(read_header(batch), batch))
         return appended
 
@@ -223,14 +223,16 @@ class PartitionLog:
             end = header.next_offset
         for at, header in batches:
             batch = memoryview(records)[at : at + header.size]
-            self._begin_epoch(header.leader_epoch, header.base_offset)
+            if header.leader_epoch != self._saved_epoch:
+                self._save_epoch(header.leader_epoch, header.base_offset)
             self._write(batch, header, header.base_offset, now_ms)
             self._told(self.producers.stored(header, batch))
         return self.log_end
 
     def begin_epoch(self, leader_epoch: int) -> None:
         """As a new leader: this epoch starts at the log's end."""
-        self._begin_epoch(leader_epoch, self.log_end)
+        self.epochs.begin(leader_epoch, self.log_end)
+        self._saved_epoch = None
 
     def roll(self, now_ms: int) -> None:
         """Begin a new active segment at the log's end; nothing if the active one is empty."""
@@ -245,8 +247,8 @@ class PartitionLog:
             raise ApiError(ErrorCode.RECORD_LIST_TOO_LARGE, detail)
         base_offset = self.log_end
         stamp(batch, base_offset, leader_epoch)
-        if leader_epoch != self._epoch:
-            self._begin_epoch(leader_epoch, base_offset)
+        if leader_epoch != self._saved_epoch:
+            self._save_epoch(leader_epoch, base_offset)
         self._write(batch, header, base_offset, now_ms)
         append_time_ms = header.max_timestamp if header.attributes & LOG_APPEND_TIME else NO_TIMESTAMP
         return Appended(base_offset, self.log_end - 1, append_time_ms, self.log_start)
@@ -254,9 +256,7 @@ class PartitionLog:
     def _write(self, batch: Buffer, header: BatchHeader, base_offset: int, now_ms: int) -> None:
         last_offset = base_offset + header.last_offset_delta
         active = self._segments.active
-        if active.is_full_for(len(batch), last_offset, self.settings) or self._is_time_to_roll(
-            header, now_ms
-        ):
+        if active.is_full_for(len(batch), last_offset, self.settings) or self._has_aged(header, now_ms):
             # Where the last one ends, so that recovery can tell a gap from a loss; unless that is too far.
             is_near = last_offset - self.log_end <= RELATIVE_OFFSET_MAX
             self._roll_to(self.log_end if is_near else base_offset, now_ms)
@@ -264,9 +264,9 @@ class PartitionLog:
         active.append(batch, last_offset, header.max_timestamp)
         self.log_end = last_offset + 1
 
-    def _is_time_to_roll(self, header: BatchHeader, now_ms: int) -> bool:
-        """By the time that passed between the first record of the segment and this one; by the clock only
-        where records have no timestamps."""
+    def _has_aged(self, header: BatchHeader, now_ms: int) -> bool:
+        """Has too much time passed between the first batch of the active segment and this one? By the clock
+        only where records have no timestamps."""
         active = self._segments.active
         if not active.size:
             return False
@@ -284,10 +284,10 @@ class PartitionLog:
         self._durability.owe([*finished, snapshot])
         self._active_since_ms = now_ms
 
-    def _begin_epoch(self, leader_epoch: int, start_offset: int) -> None:
-        if leader_epoch != self._epoch:
-            self.epochs.begin(leader_epoch, start_offset)
-            self._epoch = self.epochs.latest
+    def _save_epoch(self, leader_epoch: int, start_offset: int) -> None:
+        self.epochs.begin(leader_epoch, start_offset)
+        self.epochs.save()
+        self._saved_epoch = leader_epoch
 
     def _told(self, completed: CompletedTransaction | None) -> None:
         if completed is not None and completed.aborted:
@@ -420,7 +420,7 @@ class PartitionLog:
         self.high_watermark = min(self.high_watermark, self.log_end)
         self._durability.cut(self.log_end)
         self.producers.replicated(self.high_watermark)
-        self._epoch = None
+        self._saved_epoch = None
 
     # -- segments come and go (retention, compaction) --------------------------------------------------------
 
@@ -484,6 +484,7 @@ class PartitionLog:
 
     def close(self, now_ms: int) -> None:
         """Flush, trim the indexes, write the producer snapshot: the next open is a clean one."""
+        self.epochs.save()
         finished = self._segments.active.finish()
         self._durability.owe([*finished, self._snapshots.write(self.log_end, self.producers)])
         self._segments.purge()

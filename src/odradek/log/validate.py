@@ -104,7 +104,7 @@ class Admission:
                 self._check_records(records, now_ms)
         if max_timestamp > now_ms + self._after_max_ms:
             raise self._out_of_time(records, now_ms)
-        if self._codec is not None and codec != self._codec:
+        if self._codec is not None and codec != self._codec and not attributes & CONTROL:
             records = self._recompress(records, header)
             header = read_header(records)
         if (attributes | self._time_bit) & LOG_APPEND_TIME:
