@@ -17,7 +17,7 @@ from odradek.wire.batch import CRC_COVERS_FROM, read_header
 from odradek.wire.checksum import crc32c
 from odradek.wire.records import BatchBuilder
 
-ROUNDS = 7
+ROUNDS = 11
 BATCH_SIZES = (1024, 16 * 1024, 256 * 1024)
 BYTES_MAX, BATCHES_MAX = 128 * 1024 * 1024, 20_000  # whichever is less, in one round
 NOW_MS = 1_700_000_000_000
