@@ -18,6 +18,7 @@ from odradek.log.checkpoint import ForeignDirectory, Malformed, MetaProperties
 from odradek.log.disk import Disk, Lock, Space
 from odradek.log.log import PartitionLog
 from odradek.log.log_name import LogName, Standing
+from odradek.log.offset_file import Draft, OffsetFile
 from odradek.log.open_files import OpenFiles
 from odradek.log.recoveries import Outcome, Recovery
 from odradek.log.recovery import NOTHING_KNOWN, Known
@@ -47,11 +48,10 @@ class DataDirectory:
         self._files = OpenFiles(disk)
         self._random_bytes = random_bytes
         self._lock: Lock | None = None
-        # What the checkpoint files hold.
-        self._recovery_points: dict[Partition, int] = {}
-        self._log_starts: dict[Partition, int] = {}
-        self._high_watermarks: dict[Partition, int] = {}
-        self._cleaned_until: dict[Partition, int] = {}
+        self._recovery_points = OffsetFile(disk, self._at(checkpoint.RECOVERY_POINTS))
+        self._log_starts = OffsetFile(disk, self._at(checkpoint.LOG_STARTS))
+        self._high_watermarks = OffsetFile(disk, self._at(checkpoint.HIGH_WATERMARKS))
+        self._cleaned_until = OffsetFile(disk, self._at(checkpoint.CLEANED_UNTIL))
         self._deleted: dict[str, int] = {}  # path of what was a log -> when it is to be removed
 
     def __len__(self) -> int:
@@ -73,10 +73,10 @@ class DataDirectory:
         self.meta = checkpoint.read_meta(self._disk, self._at(checkpoint.META_PROPERTIES)) or NOBODY
         stopped = checkpoint.read_clean_shutdown(self._disk, self._at(checkpoint.CLEAN_SHUTDOWN))
         self.was_clean = stopped is not None
-        self._recovery_points = self._read_if_sound(checkpoint.RECOVERY_POINTS)
-        self._log_starts = self._read_if_sound(checkpoint.LOG_STARTS)
-        self._cleaned_until = self._read_if_sound(checkpoint.CLEANED_UNTIL)
-        self._high_watermarks = checkpoint.read_offsets(self._disk, self._at(checkpoint.HIGH_WATERMARKS))
+        self._recovery_points.says = self._read_if_sound(checkpoint.RECOVERY_POINTS)
+        self._log_starts.says = self._read_if_sound(checkpoint.LOG_STARTS)
+        self._cleaned_until.says = self._read_if_sound(checkpoint.CLEANED_UNTIL)
+        self._high_watermarks.says = checkpoint.read_offsets(self._disk, self._at(checkpoint.HIGH_WATERMARKS))
 
     def sign(self, meta: MetaProperties) -> None:
         """From now on it is this broker's; it was before, or nobody's."""
@@ -167,9 +167,9 @@ class DataDirectory:
         is_stale = False
         for partition, log in self._every_log():
             if partition in offsets and log.truncate_to(offsets[partition]):
-                is_stale |= self._recovery_points.get(partition, 0) > log.recovery_point
-                is_stale |= self._log_starts.get(partition, 0) > log.log_start
-                is_stale |= self._cleaned_until.get(partition, 0) > log.log_end
+                is_stale |= self._recovery_points.promises(partition) > log.recovery_point
+                is_stale |= self._log_starts.promises(partition) > log.log_start
+                is_stale |= self._cleaned_until.promises(partition) > log.log_end
         if is_stale:
             self._correct()
 
@@ -181,25 +181,30 @@ class DataDirectory:
     # -- checkpoints ---------------------------------------------------------------------------------------
 
     def checkpoint_recovery_points(self) -> None:
-        points = {at: log.recovery_point for at, log in self._every_log()}
-        self._recovery_points = self._keep(checkpoint.RECOVERY_POINTS, points, self._recovery_points)
+        self._recovery_points.keep(self._recovery_points_now())
 
     def checkpoint_high_watermarks(self) -> None:
-        watermarks = {at: log.high_watermark for at, log in self._every_log()}
-        self._high_watermarks = self._keep(checkpoint.HIGH_WATERMARKS, watermarks, self._high_watermarks)
+        self._high_watermarks.keep(self._high_watermarks_now())
 
     def checkpoint_log_starts(self) -> None:
-        """Of those logs that do not start where their first segment does."""
-        starts = {at: log.log_start for at, log in self._every_log() if _starts_late(log)}
-        self._log_starts = self._keep(checkpoint.LOG_STARTS, starts, self._log_starts)
+        self._log_starts.keep(self._log_starts_now())
+
+    def draft_recovery_points(self) -> Draft | None:
+        """The same with the disk's part elsewhere, as in all that follow; None where nothing has changed."""
+        return self._recovery_points.draft(self._recovery_points_now())
+
+    def draft_high_watermarks(self) -> Draft | None:
+        return self._high_watermarks.draft(self._high_watermarks_now())
+
+    def draft_log_starts(self) -> Draft | None:
+        return self._log_starts.draft(self._log_starts_now())
 
     def cleaned_until(self, partition: Partition) -> int | None:
         """How far the log was compacted."""
-        return self._cleaned_until.get(partition)
+        return self._cleaned_until.says.get(partition)
 
     def note_cleaned(self, partition: Partition, offset: int) -> None:
-        cleaned = {**self._cleaned_until, partition: offset}
-        self._cleaned_until = self._keep(checkpoint.CLEANED_UNTIL, cleaned, self._cleaned_until)
+        self._cleaned_until.keep({**self._cleaned_until.says, partition: offset})
 
     # -- the end -------------------------------------------------------------------------------------------
 
@@ -248,8 +253,18 @@ class DataDirectory:
         self.checkpoint_log_starts()
         self.checkpoint_high_watermarks()
         ends = {at: log.log_end for at, log in self._every_log()}
-        cleaned = {at: min(until, ends[at]) for at, until in self._cleaned_until.items() if at in ends}
-        self._cleaned_until = self._keep(checkpoint.CLEANED_UNTIL, cleaned, self._cleaned_until)
+        cleaned = {at: min(until, ends[at]) for at, until in self._cleaned_until.says.items() if at in ends}
+        self._cleaned_until.keep(cleaned)
+
+    def _recovery_points_now(self) -> dict[Partition, int]:
+        return {at: log.recovery_point for at, log in self._every_log()}
+
+    def _high_watermarks_now(self) -> dict[Partition, int]:
+        return {at: log.high_watermark for at, log in self._every_log()}
+
+    def _log_starts_now(self) -> dict[Partition, int]:
+        """Of those logs that do not start where their first segment does."""
+        return {at: log.log_start for at, log in self._every_log() if _starts_late(log)}
 
     def _rename(self, log: PartitionLog, path: str) -> None:
         self._disk.rename(log.directory, path)
@@ -261,10 +276,10 @@ class DataDirectory:
 
     def _known(self, partition: Partition) -> Known:
         return Known(
-            self._recovery_points.get(partition, 0),
-            self._log_starts.get(partition, 0),
-            self._high_watermarks.get(partition, 0),
-            self._cleaned_until.get(partition, 0),
+            self._recovery_points.says.get(partition, 0),
+            self._log_starts.says.get(partition, 0),
+            self._high_watermarks.says.get(partition, 0),
+            self._cleaned_until.says.get(partition, 0),
         )
 
     def _bytes_above(self, path: str, recovery_point: int) -> int:
@@ -281,13 +296,6 @@ class DataDirectory:
         except Malformed as error:
             _logger.warning("%s; going on without it", error)
             return {}
-
-    def _keep(
-        self, name: str, offsets: dict[Partition, int], kept: dict[Partition, int]
-    ) -> dict[Partition, int]:
-        if offsets != kept:
-            checkpoint.write_offsets(self._disk, self._at(name), offsets)
-        return offsets
 
     def _names(self, *wanted: Standing) -> Iterator[tuple[LogName, str]]:
         """The partition directories of these standings, with their paths."""
