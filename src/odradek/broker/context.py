@@ -45,9 +45,10 @@ class RequestContext:
         return session if isinstance(session, ClientSoftware) else ClientSoftware()
 
     def park(
-        self, wait_ms: int, *, ready: Callable[[], Reply | None], at_deadline: Callable[[], Reply]
+        self, wait_ms: int | None, *, ready: Callable[[], Reply | None], at_deadline: Callable[[], Reply]
     ) -> Parked[Reply]:
-        return Parked(self.services.loop, wait_ms / 1000, ready=ready, at_deadline=at_deadline)
+        wait_s = None if wait_ms is None else wait_ms / 1000
+        return Parked(self.services.loop, wait_s, ready=ready, at_deadline=at_deadline)
 
     def require_controller(self) -> None:
         if not self.services.controller.is_active:

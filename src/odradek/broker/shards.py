@@ -17,14 +17,16 @@ from odradek.broker.chores import in_slices
 from odradek.broker.partition import ACKS_ALL
 from odradek.log.log import Origin, ReadUpTo
 from odradek.model.errors import ApiError, ErrorCode, StorageError
+from odradek.model.ids import Partition
 from odradek.model.outcome import Outcome, StoredRecord
 from odradek.wire.batch import CONTROL, TRANSACTIONAL, BadBatch, BatchHeader, split
 from odradek.wire.compression import Codec
 from odradek.wire.markers import MarkerType, decode_marker
-from odradek.wire.records import NO_PRODUCER, BatchBuilder, Producer, read_records
+from odradek.wire.records import NO_PRODUCER, BatchBuilder, Producer, read_records, record_size_max
 
 if TYPE_CHECKING:
     from odradek.broker.context import RequestContext
+    from odradek.broker.metadata import Metadata
     from odradek.broker.parked import Parked
     from odradek.broker.partition import HostedPartition
     from odradek.broker.replicas import Replicas
@@ -97,36 +99,44 @@ class HostedShard(Generic[S]):
         return self.hold(ctx, outcome.reply, end, refuse)
 
     def write(self, records: Sequence[StoredRecord], producer: Producer = NO_PRODUCER) -> int:
-        """Append and replay these; the offset at which they are committed. Nothing has changed on `ApiError`,
-        which is one that coordinators answer with."""
-        around = self._around
-        now_ms = around.clock.wall_ms()
-        builder = BatchBuilder(codec=around.kind.codec, producer=producer, transactional=producer.id >= 0)
-        for key, value in records:
-            builder.append(now_ms, key, value)
-        partition = self.partition
+        """Append and replay these, in one batch if they fit; the offset where they end. `ApiError`, in the
+        words of coordinators, when not all are written: what was not has changed nothing."""
+        assert records
+        size_max = self.partition.log.settings.max_message_bytes
+        builder = self._new_batch(producer)
+        first = 0
+        for at, (key, value) in enumerate(records):
+            if builder.count and builder.size + record_size_max(key, value) > size_max:
+                self._append(builder, records[first:at], producer.id)
+                builder, first = self._new_batch(producer), at
+            builder.append(self._around.clock.wall_ms(), key, value)
+        self._append(builder, records[first:], producer.id)
+        self.look_at_deadline()
+        return self.end
+
+    def _new_batch(self, producer: Producer) -> BatchBuilder:
+        return BatchBuilder(codec=self._around.kind.codec, producer=producer, transactional=producer.id >= 0)
+
+    def _append(self, batch: BatchBuilder, records: Sequence[StoredRecord], producer_id: int) -> None:
         try:
-            appended = partition.append(builder.build(), ACKS_ALL, Origin.COORDINATOR)
+            self.partition.append(batch.build(), ACKS_ALL, Origin.COORDINATOR)
         except ApiError as refusal:
             raise _told(refusal) from None
         except StorageError as failure:
-            raise _told(around.replicas.failed(partition, failure)) from None
+            raise _told(self._around.replicas.failed(self.partition, failure)) from None
         for record in records:
-            self.shard.replay(record, producer.id)
-        self.look_at_deadline()
-        return appended.last_offset + 1
+            self.shard.replay(record, producer_id)
 
     def hold(
         self, ctx: RequestContext, reply: Reply, end: int, refuse: Refuse[Reply]
     ) -> Reply | Parked[Reply]:
         """Reply when everything below `end` is committed."""
-        partition = self.partition
 
         def settled() -> Reply | None:
             try:
-                return reply if partition.is_acknowledged(end, ACKS_ALL) else None
+                return reply if self.is_committed(end) else None
             except ApiError as refusal:
-                return refuse(_told(refusal))
+                return refuse(refusal)
 
         answer = settled()
         if answer is not None:
@@ -136,21 +146,26 @@ class HostedShard(Generic[S]):
             ready=settled,
             at_deadline=lambda: refuse(ApiError(ErrorCode.REQUEST_TIMED_OUT)),
         )
-        partition.await_acknowledged(end, ACKS_ALL, parked)
+        self.partition.await_acknowledged(end, ACKS_ALL, parked)
         return parked
 
-    async def committed(self, end: int) -> None:
-        """Come back when everything below `end` is committed. `ApiError` when it cannot be any more."""
-        while not self._is_committed(end):
-            woken = _Woken()
-            self.partition.await_acknowledged(end, ACKS_ALL, woken)
-            await woken.event.wait()
-
-    def _is_committed(self, end: int) -> bool:
+    def is_committed(self, end: int) -> bool:
+        """Is everything below `end`? `ApiError` when it cannot be any more."""
         try:
             return self.partition.replica.lead().high_watermark >= end
         except ApiError as refusal:
             raise _told(refusal) from None
+
+    async def committed(self, end: int) -> None:
+        """Come back when `is_committed`; `ApiError` as well when it takes too long."""
+        try:
+            async with asyncio.timeout(self._around.kind.commit_within_ms / 1000):
+                while not self.is_committed(end):
+                    woken = _Woken()
+                    self.partition.await_acknowledged(end, ACKS_ALL, woken)
+                    await woken.event.wait()
+        except TimeoutError:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT) from None
 
     # -- time --------------------------------------------------------------------------------------------
 
@@ -218,8 +233,12 @@ class Keeper(Protocol[S]):
 
     def new_shard(self) -> S: ...
 
-    def loaded(self, hosted: HostedShard[S]) -> None:
-        """All of its log is replayed; it serves from now on."""
+    async def loaded(self, hosted: HostedShard[S]) -> None:
+        """All of its log is replayed; when this returns, it serves."""
+        ...
+
+    def dropped(self, hosted: HostedShard[S]) -> None:
+        """It is here no more: whoever waits for it is to be told so."""
         ...
 
     def due(self, hosted: HostedShard[S]) -> None:
@@ -231,12 +250,20 @@ class Shards(Generic[S]):
     """All coordinators of one kind. They live in the partitions of one internal topic."""
 
     def __init__(
-        self, kind: Kind, keeper: Keeper[S], *, replicas: Replicas, clock: Clock, tasks: Tasks
+        self,
+        kind: Kind,
+        keeper: Keeper[S],
+        metadata: Metadata,
+        *,
+        replicas: Replicas,
+        clock: Clock,
+        tasks: Tasks,
     ) -> None:
         self.kind = kind
         self.keeper = keeper
         self.replicas = replicas
         self.clock = clock
+        self._metadata = metadata
         self._tasks = tasks
         self._hosted: dict[int, HostedShard[S]] = {}
         replicas.on_order(self._look_at)
@@ -249,9 +276,15 @@ class Shards(Generic[S]):
     def is_loading(self) -> bool:
         return any(not hosted.is_loaded for hosted in self._hosted.values())
 
-    def of(self, key: str, partition_count: int) -> HostedShard[S]:
+    def partition_of(self, key: str) -> Partition | None:
+        """Where what is known of `key` is kept, once there is such a topic."""
+        topic = self._metadata.image.topics.get(self.kind.topic)
+        return None if topic is None else Partition(topic.name, bucket(key, len(topic.partitions)))
+
+    def of(self, key: str) -> HostedShard[S]:
         """The shard that coordinates `key`. `ApiError` where that is not ready, or not here."""
-        hosted = self._hosted.get(partition_of(key, partition_count)) if partition_count else None
+        partition = self.partition_of(key)
+        hosted = None if partition is None else self._hosted.get(partition.number)
         if hosted is None:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         if not hosted.is_loaded:
@@ -282,22 +315,28 @@ class Shards(Generic[S]):
         else:
             hosted.epoch = leading.epoch
 
+    def close(self) -> None:
+        """Coordinate nothing any more."""
+        for number in list(self._hosted):
+            self._drop(number)
+
     def _drop(self, number: int) -> None:
         hosted = self._hosted.pop(number, None)
         if hosted is not None:
             hosted.close()
+            self.keeper.dropped(hosted)
 
     async def _load(self, hosted: HostedShard[S]) -> None:
         began = self.clock.monotonic()
         try:
             await in_slices(self._while_hosted(hosted, hosted.load()), self.clock)
+            await self.keeper.loaded(hosted)
         except (StorageError, BadBatch) as failure:
             _logger.error("%s cannot be loaded: %s", hosted.partition.name, failure)
             self.replicas.failed(hosted.partition, StorageError(str(failure)))
             return
         if self._hosted.get(hosted.number) is hosted:
             hosted.is_loaded = True
-            self.keeper.loaded(hosted)
             hosted.look_at_deadline()
             took_ms = (self.clock.monotonic() - began) * 1000
             _logger.info("coordinating %s-%d, loaded in %.0f ms", self.kind.topic, hosted.number, took_ms)
@@ -309,13 +348,13 @@ class Shards(Generic[S]):
                 return
 
 
-def partition_of(key: str, partition_count: int) -> int:
-    """As Java computes it: the key's hash code without its sign, by the number of partitions."""
+def bucket(key: str, count: int) -> int:
+    """As Java computes it: the key's hash code without its sign, modulo the number of partitions."""
     hash_code = 0
     units = key.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         hash_code = (31 * hash_code + (high << 8 | low)) & 0xFFFFFFFF
-    return (hash_code & 0x7FFFFFFF) % partition_count
+    return (hash_code & 0x7FFFFFFF) % count
 
 
 class _Woken:
