@@ -226,12 +226,13 @@ class Producers(RuleBasedStateMachine):
             assert self.live.transaction == before
             return who
         if self.live.transaction == before:
-            assert reply == before.identity
+            assert reply == self.repeatable[who]
+            self._give(reply)
             return reply
         assert who == self.latest
         self._ended(before, committed)
         self._give(reply)
-        self.repeatable[who] = reply
+        self.repeatable = {who: reply}
         return reply
 
     @rule()
@@ -286,6 +287,7 @@ class Producers(RuleBasedStateMachine):
             return expected or before.identity
         if expected is not None and expected in self.repeatable:
             assert reply == self.repeatable[expected]
+            self._give(reply)
             return reply
         assert expected in (None, self.latest) or expected == before.identity
         self._give(reply)
@@ -293,7 +295,7 @@ class Producers(RuleBasedStateMachine):
         return reply
 
     def _give(self, identity: Identity) -> None:
-        assert identity not in self.given
+        assert identity not in self.given or identity in self.repeatable.values()
         self.given.add(identity)
         self.latest = identity
 
@@ -304,6 +306,8 @@ class Producers(RuleBasedStateMachine):
         assert after.identity not in self.given
         self.latest = None
         self.repeatable.clear()
+        if before.protocol is Protocol.V2 and before.identity.epoch < LAST_EPOCH:
+            self.repeatable[before.identity] = after.identity
         self.decided = Completion(ID, after.identity, False, before.partitions)
 
     def _ended(self, before: Transaction, committed: bool) -> None:

@@ -61,7 +61,8 @@ class Transaction:
 
     @property
     def superseded(self) -> Identity | None:
-        """Whom this producer was before its last request. It may repeat that: nobody else came since."""
+        """Whom this producer was before. It may repeat the request that made it what it is, or, in v2, ask how
+        its transaction ended: nobody else was given this identity."""
         id, epoch = self.identity
         if epoch == 0:
             return Identity(self.previous_id, LAST_EPOCH) if self.previous_id != NO_ID else None
@@ -84,7 +85,8 @@ class Transaction:
         """A producer wants to begin. One that comes back (KIP-360) says whom it takes itself for. When this
         ends an ongoing transaction instead, it is to ask again."""
         is_repeated = expected is not None and expected == self.superseded
-        if expected is not None and expected.id != self.identity.id and not is_repeated:
+        is_known = expected is None or expected.id == self.identity.id or expected == self.next_identity
+        if not (is_known or is_repeated):
             raise ApiError(ErrorCode.PRODUCER_FENCED)
         if _next(TABLE[self.state][Event.OPENED]) is State.PREPARE_ABORT:
             return self._fenced(now_ms)
@@ -172,7 +174,9 @@ class Transaction:
     # -- questions ---------------------------------------------------------------------------------------
 
     def check(self, identity: Identity) -> None:
-        """Is this the producer? `ApiError` if not."""
+        """Is this the producer? `ApiError` if not, or not yet."""
+        if identity == self.next_identity != self.identity:
+            raise ApiError(ErrorCode.CONCURRENT_TRANSACTIONS)
         if identity.id != self.identity.id:
             raise ApiError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         if identity.epoch != self.identity.epoch:
