@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, invariant, multiple, rule
 
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import Partition
@@ -164,6 +165,9 @@ def test_a_record_of_the_future_costs_nobody_else_anything() -> None:
 # -- all that may happen -----------------------------------------------------------------------------------
 
 
+Given: TypeAlias = Identity | MultipleResults[Identity]  # none, when the request was refused
+
+
 class Producers(RuleBasedStateMachine):
     """Producers of one transactional id, some of them zombies; the coordinator moves now and then. Laws:
 
@@ -184,11 +188,11 @@ class Producers(RuleBasedStateMachine):
         self.decided: Completion | None = None
 
     @rule(target=identities)
-    def a_producer_comes(self) -> Identity:
+    def a_producer_comes(self) -> Given:
         return self._opened(None)
 
     @rule(target=identities, who=identities)
-    def a_producer_comes_back(self, who: Identity) -> Identity:
+    def a_producer_comes_back(self, who: Identity) -> Given:
         return self._opened(who)
 
     @rule(who=identities, number=st.integers(0, 2), protocol=st.sampled_from(Protocol))
@@ -218,13 +222,13 @@ class Producers(RuleBasedStateMachine):
         self._ended(before, committed)
 
     @rule(target=identities, who=identities, committed=st.booleans())
-    def a_transaction_ends_in_v2(self, who: Identity, committed: bool) -> Identity:
+    def a_transaction_ends_in_v2(self, who: Identity, committed: bool) -> Given:
         before = self.live.transaction
         try:
             reply = self.live.end_in_v2(who, committed=committed)
         except ApiError:
             assert self.live.transaction == before
-            return who
+            return multiple()
         if self.live.transaction == before:
             assert reply == self.repeatable[who]
             self._give(reply)
@@ -270,7 +274,7 @@ class Producers(RuleBasedStateMachine):
     def a_decision_is_kept_until_it_is_complete(self) -> None:
         assert self.live.shard.completion(ID) == self.decided
 
-    def _opened(self, expected: Identity | None) -> Identity:
+    def _opened(self, expected: Identity | None) -> Given:
         before = self.live.transaction
         try:
             reply = self.live.open(expected)
@@ -281,15 +285,15 @@ class Producers(RuleBasedStateMachine):
                 assert expected not in self.repeatable
             else:
                 assert before.state in PREPARED
-            return expected or before.identity
+            return multiple()
         if reply is None:
             self._fenced(before)
-            return expected or before.identity
+            return multiple()
         if expected is not None and expected in self.repeatable:
             assert reply == self.repeatable[expected]
             self._give(reply)
             return reply
-        assert expected in (None, self.latest) or expected == before.identity
+        assert expected in (None, self.latest)
         self._give(reply)
         self.repeatable = {} if expected is None else {expected: reply}
         return reply

@@ -61,7 +61,7 @@ class Transaction:
 
     @property
     def superseded(self) -> Identity | None:
-        """Whom this producer was before. It may repeat the request that made it what it is, or, in v2, ask how
+        """Whom this producer was before. It may repeat the request that made it what it is, or in v2 ask how
         its transaction ended: nobody else was given this identity."""
         id, epoch = self.identity
         if epoch == 0:
