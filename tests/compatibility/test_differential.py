@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import pytest
 from tests.compatibility.kafka import SETTINGS as KAFKAS_SETTINGS
@@ -61,5 +62,5 @@ def differences(theirs: Json, ours: Json, at: Path) -> Iterator[tuple[Path, tupl
         yield at, (theirs, ours)
 
 
-def is_list_of_structs(value: Json) -> bool:
+def is_list_of_structs(value: Json) -> TypeGuard[list[Json]]:
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)

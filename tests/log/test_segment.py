@@ -89,13 +89,21 @@ def test_a_slice_has_as_much_as_is_asked_for(segment: Segment) -> None:
     assert len(split(whole.read())) == 50
 
 
-def test_a_slice_has_one_whole_batch_at_least_if_that_is_asked_for(segment: Segment) -> None:
+def test_a_first_batch_that_is_too_large_comes_whole_or_not_at_all(segment: Segment) -> None:
     size = next(iter(segment.batches()))[1].size
-    whole = segment.slice(0, segment.size, 1, min_one_message=True)
-    part = segment.slice(0, segment.size, 1, min_one_message=False)
-    assert whole is not None
-    assert part is not None
-    assert (whole.size, part.size) == (size, 1)
+    for size_max in (-1, 0, 1, size - 1):
+        whole = segment.slice(0, segment.size, size_max, min_one_message=True)
+        assert whole is not None
+        assert whole.size == size
+        assert segment.slice(0, segment.size, size_max, min_one_message=False) is None
+
+
+def test_a_slice_ends_where_its_reader_wants_even_inside_a_batch(segment: Segment) -> None:
+    size = next(iter(segment.batches()))[1].size
+    for asked in (True, False):
+        found = segment.slice(0, segment.size, size + 1, min_one_message=asked)
+        assert found is not None
+        assert found.size == size + 1
 
 
 def test_a_slice_never_passes_its_end(segment: Segment) -> None:

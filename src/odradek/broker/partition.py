@@ -67,14 +67,19 @@ class HostedPartition:
         self._await_commit: deque[tuple[int, Waiting]] = deque()
         self._reads: dict[Waiting, None] = {}
 
+    @property
+    def isr_needed(self) -> int:
+        """No more than there are replicas: a topic of one that asks for two can still be written to."""
+        return min(self.isr_min, len(self.replica.replicas))
+
     # -- writing -----------------------------------------------------------------------------------------
 
     def append(self, records: bytearray | memoryview, acks: int, origin: Origin) -> Appended:
         """As leader. The records are stamped in place."""
         leading = self.replica.lead()
-        if acks == ACKS_ALL and len(leading.isr) < self.isr_min:
+        if acks == ACKS_ALL and len(leading.isr) < self.isr_needed:
             raise ApiError(
-                ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(leading.isr)} in sync, {self.isr_min} are needed"
+                ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(leading.isr)} in sync, {self.isr_needed} are needed"
             )
         now_ms = self._around.now_ms()
         log = self.log
@@ -106,7 +111,7 @@ class HostedPartition:
             return leading.log_end >= end
         if leading.high_watermark < end:
             return False
-        if len(leading.isr) < self.isr_min:
+        if len(leading.isr) < self.isr_needed:
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, f"{len(leading.isr)} in sync")
         return True
 

@@ -189,7 +189,7 @@ def _facts(partition: HostedPartition) -> PartitionFacts:
         producers=len(log.producers),
         replicas=len(partition.replica.replicas),
         in_sync=None if leading is None else len(leading.isr),
-        in_sync_min=partition.isr_min,
+        in_sync_min=partition.isr_needed,
     )
 
 

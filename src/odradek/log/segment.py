@@ -289,14 +289,16 @@ class Segment:
         return None
 
     def slice(self, position: int, end: int, size_max: int, *, min_one_message: bool) -> FileSlice | None:
-        """The bytes from `position` to `end`, `size_max` at most, or else the one batch that is larger."""
+        """The bytes from `position` to `end`, `size_max` at most. A first batch that is larger comes whole or
+        not at all."""
         size = end - position
         if size > size_max:
-            size = size_max
-            if min_one_message:
-                size = min(
-                    end - position, max(size_max, read_header(self.file.read(position, HEADER_SIZE)).size)
-                )
+            if size_max <= 0 and not min_one_message:
+                return None
+            first_size = read_header(self.file.read(position, HEADER_SIZE)).size
+            if first_size > size_max and not min_one_message:
+                return None
+            size = min(size, max(size_max, first_size))
         return FileSlice(self.file, position, size) if size > 0 else None
 
     # -- by time -------------------------------------------------------------------------------------------

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from tests.compatibility.scenes import configs, topics
+from tests.compatibility.scenes import (
+    configs,
+    frames,
+    metadata,
+    offsets,
+    placement,
+    producing,
+    reading,
+    topics,
+)
 
-SCENES = {scene.name: scene for theme in (topics, configs) for scene in theme.SCENES}
+_THEMES = (topics, configs, placement, producing, reading, offsets, metadata, frames)
+
+SCENES = {scene.name: scene for theme in _THEMES for scene in theme.SCENES}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from odradek.broker.registry import routes
 from odradek.wire.apis import API_BY_KEY, Api
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -34,12 +35,16 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class AskBytes:
-    """A frame that no client should send, without its size. An answer to it is read as one of `api`."""
+    """A frame that no client should send. An answer to it is read as one of `api`."""
 
-    frame: bytes
+    frame: bytes  # without its size
     api: Api
     version: int
+    size: int | None = None  # what is said to be its size, where that is not true
     differs: Mapping[str, str] = field(default_factory=dict)
+
+    def but(self, why: str, *fields: str) -> AskBytes:
+        return replace(self, differs={**self.differs, **dict.fromkeys(fields, why)})
 
 
 Script: TypeAlias = Generator[Ask | AskBytes, object, None]
@@ -58,8 +63,8 @@ class Scene:
 
 
 def versions(name: str) -> Iterator[int]:
-    """Every version that Kafka 3.9.2 and we both speak."""
+    """Every version that Kafka 3.9.2 and we both serve."""
     kafkas = json.loads((GOLDEN / "messages-3.9.2.json").read_text())[f"{name}Request"]["validVersions"]
     first, _, last = kafkas.partition("-")
-    ours = API_BY_NAME[name].versions
+    ours = routes()[API_BY_NAME[name].key].versions
     return iter(range(max(int(first), ours[0]), min(int(last or first), ours[-1]) + 1))

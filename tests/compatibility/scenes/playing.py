@@ -21,6 +21,7 @@ from odradek.wire.schema import Array, declaration
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 CLOSED = "the broker closed the connection"
+SILENT = "the broker does not answer"
 SETTLES_WITHIN_S = 20
 _ENVIRONMENT = {
     "host",
@@ -54,7 +55,7 @@ class Player:
         while asked is not None:
             question = self._tell_question(asked)
             answer = self._answer(asked)
-            told = CLOSED if answer is None else self._tell(answer, asked.version)
+            told = answer if isinstance(answer, str) else self._tell(answer, asked.version)
             yield asked, question, told
             try:
                 asked = script.send(answer)
@@ -69,33 +70,42 @@ class Player:
 
     # -- asking ------------------------------------------------------------------------------------------
 
-    def _answer(self, asked: Ask | AskBytes) -> object | None:
-        """None when the broker closes instead."""
+    def _answer(self, asked: Ask | AskBytes) -> object:
+        """What came back, or a word for what happened instead."""
         deadline = time.monotonic() + SETTLES_WITHIN_S
         while True:
             answer = self._ask_once(asked)
-            if isinstance(asked, AskBytes) or answer is None or asked.settled(answer):
+            if isinstance(asked, AskBytes) or isinstance(answer, str) or asked.settled(answer):
                 return answer
             assert time.monotonic() < deadline, f"{asked} never settles: {answer}"
             time.sleep(0.05)
 
-    def _ask_once(self, asked: Ask | AskBytes) -> object | None:
+    def _ask_once(self, asked: Ask | AskBytes) -> object:
         if self._client is None:
             self._client = Conversation(self._bootstrap, "scene")
         try:
             if isinstance(asked, Ask):
                 return self._client.ask(asked.request, asked.version)
-            self._client.send_bytes(len(asked.frame).to_bytes(4, "big", signed=True) + asked.frame)
+            size = len(asked.frame) if asked.size is None else asked.size
+            self._client.send_bytes(size.to_bytes(4, "big", signed=True) + asked.frame)
             return read_response(asked.api, asked.version, memoryview(self._client.receive_frame()))
+        except TimeoutError:
+            self.close()
+            return SILENT
         except (EOFError, ConnectionError):
             self.close()
-            return None
+            return CLOSED
 
     # -- telling -----------------------------------------------------------------------------------------
 
     def _tell_question(self, asked: Ask | AskBytes) -> Json:
         if isinstance(asked, AskBytes):
-            return {"api": asked.api.name, "version": asked.version, "frame": asked.frame.hex()}
+            return {
+                "api": asked.api.name,
+                "version": asked.version,
+                "frame": asked.frame.hex(),
+                "size": asked.size,
+            }
         request = self._tell(asked.request, asked.version)
         return {"api": asked.api.name, "version": asked.version, "request": request}
 

@@ -54,9 +54,9 @@ class Reading:
         partition = None
         try:
             partition = (
-                replicas.hosted(wanted.topic, wanted.index)
-                if wanted.topic
-                else replicas.hosted_by_id(wanted.topic_id, wanted.index)
+                replicas.hosted_by_id(wanted.topic_id, wanted.index)
+                if self._ctx.version >= BY_ID_SINCE
+                else replicas.hosted(wanted.topic, wanted.index)
             )
             found = self._read_partition(wanted, partition)
         except ApiError as refusal:
@@ -186,6 +186,6 @@ def _refused(index: int, refusal: ApiError, partition: HostedPartition | None) -
         last_stable_offset=UNKNOWN,
         log_start_offset=UNKNOWN,
         current_leader=leader,
-        aborted_transactions=None,
+        aborted_transactions=() if partition is None else None,
         records=b"",
     )

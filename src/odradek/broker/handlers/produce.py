@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 BY_ID_SINCE = 13
 NO_OFFSET = -1
 
+_BEFORE_THE_LOG = (
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.RECORD_LIST_TOO_LARGE,
+    ErrorCode.CORRUPT_MESSAGE,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+    ErrorCode.REQUEST_TIMED_OUT,
+)
+
 
 class Append:
     """One partition's part of a request, and how it went."""
@@ -89,7 +99,9 @@ def _append(ctx: RequestContext, topic: TopicData, data: PartitionData, acks: in
     partition = None
     try:
         partition = (
-            replicas.hosted(name, data.index) if name else replicas.hosted_by_id(topic.topic_id, data.index)
+            replicas.hosted_by_id(topic.topic_id, data.index)
+            if ctx.version >= BY_ID_SINCE
+            else replicas.hosted(name, data.index)
         )
         if not records:
             raise ApiError(ErrorCode.INVALID_RECORD, "a produced partition has no records")
@@ -181,6 +193,7 @@ def _refusal(
         index=append.index,
         error_code=refusal.error.code,
         base_offset=NO_OFFSET,
+        log_start_offset=_log_start(append, refusal),
         error_message=refusal.detail or None,
         record_errors=tuple(
             RecordError(batch_index=each.batch_index, batch_index_error_message=each.reason)
@@ -188,6 +201,13 @@ def _refusal(
         ),
         current_leader=leader,
     )
+
+
+def _log_start(append: Append, refusal: ApiError) -> int:
+    """Told where the log looked at the records, and found them wrong by themselves."""
+    if append.partition is None or refusal.error in _BEFORE_THE_LOG:
+        return NO_OFFSET
+    return append.partition.log.log_start
 
 
 def refuse_produce(request: ProduceRequest, refusal: ApiError) -> ProduceResponse:
