@@ -14,6 +14,7 @@ from odradek.log.directories import LogDirectories
 from odradek.log.directory import DataDirectory
 from odradek.log.flush import Flush
 from odradek.log.log import PartitionLog
+from odradek.log.offset_file import Draft
 from odradek.log.producers import WINDOW
 from odradek.log.recoveries import recover_logs
 from odradek.log.retention import expired
@@ -53,6 +54,7 @@ class LogLife:
         self._open_transactions: set[int] = set()
         self._recent: dict[int, list[Batch]] = {}  # by producer, since the log was opened or cut
         self._flush: Flush | None = None
+        self._drafts: list[tuple[DataDirectory, Draft]] = []  # of checkpoints
         self._directories = self._start()
         self._create()
 
@@ -249,6 +251,25 @@ class LogLife:
         self._directories.checkpoint_log_starts()
         self._give_up_if_offline()
 
+    def begin_checkpoint(self) -> None:
+        drafts = [
+            (directory, draft)
+            for directory in self._directories.online
+            for draft in (
+                directory.draft_recovery_points(),
+                directory.draft_high_watermarks(),
+                directory.draft_log_starts(),
+            )
+        ]
+        self._drafts = [(directory, draft) for directory, draft in drafts if draft is not None]
+
+    def end_checkpoint(self) -> None:
+        drafts, self._drafts = self._drafts, []
+        for directory, draft in drafts:
+            if directory.failure is None:
+                draft.write()
+                draft.place()
+
     # -- the world -------------------------------------------------------------------------------------------
 
     def crash(self) -> None:
@@ -350,7 +371,7 @@ class LogLife:
             self.kill()
 
     def _restart(self) -> None:
-        self._flush = None
+        self._flush, self._drafts = None, []
         self._directories.release()
         self.disk.capacity = sys.maxsize
         self.disk.error_rate = 0.0
