@@ -52,7 +52,7 @@ WORLD: dict[str, set[str]] = {
     "subprocess": {"runtime/"},
     "signal": {"runtime/"},
     "socket": {"net/", "testing/"},
-    "ssl": {"net/"},
+    "ssl": {"net/", "testing/"},
     "select": {"net/"},
     "sqlite3": {"coordination/embedded.py"},
     "kazoo": {"coordination/zookeeper.py"},

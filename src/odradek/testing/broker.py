@@ -88,6 +88,7 @@ class Broker:
         self._settings = {**_SETTINGS, **(settings or {})}
         self._own_directory = directory is None
         self._directory = directory
+        self.addresses: list[Address] = []  # of its listeners, in their order
         self._port = 0
         self._loop_thread = LoopThread(self._make_loop, "odradek broker")
         self._loop: MovableLoop | None = None
@@ -199,8 +200,8 @@ class Broker:
             **self._settings,
         }
         self._node = Node(BrokerConfig.of(settings), world, self._open_session)
-        addresses: list[Address] = await self._node.start()
-        self._port = addresses[0].port
+        self.addresses = await self._node.start()
+        self._port = self.addresses[0].port
 
     async def _open_session(self) -> Session:
         if self._store is None:

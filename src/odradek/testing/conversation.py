@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from types import TracebackType
 
@@ -17,9 +18,14 @@ TIMEOUT_S = 10.0
 class Conversation:
     """Blocking, for tests. `bootstrap` is HOST:PORT."""
 
-    def __init__(self, bootstrap: str, client_id: str | None = "test") -> None:
+    def __init__(
+        self, bootstrap: str, client_id: str | None = "test", tls: ssl.SSLContext | None = None
+    ) -> None:
         host, _, port = bootstrap.rpartition(":")
-        self._socket = socket.create_connection((host.strip("[]"), int(port)), TIMEOUT_S)
+        host = host.strip("[]")
+        self._socket = socket.create_connection((host, int(port)), TIMEOUT_S)
+        if tls is not None:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=host)
         self._client_id = client_id
         self._sent = 0
 
