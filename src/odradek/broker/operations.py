@@ -46,3 +46,5 @@ ON_CLUSTER = bits(
     Operation.ALTER_CONFIGS,
     Operation.IDEMPOTENT_WRITE,
 )
+ON_GROUP = bits(Operation.READ, Operation.DELETE, Operation.DESCRIBE)
+NOT_ASKED_FOR = -(2**31)

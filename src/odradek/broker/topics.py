@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from odradek.broker.cluster_store import assignment
+from odradek.broker.new_topic import BROKERS_DEFAULT, Assignment, NewTopic, automatic_topic
 from odradek.controller.placement import Start, next_start, place
 from odradek.controller.state import NEVER_LED
 from odradek.coordination.store import Create, NodeExists, NoNode, Operation, VersionConflict, Write
@@ -31,26 +32,8 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("odradek.broker.topics")
 
-BROKERS_DEFAULT = -1
 AUTO_CREATION_WAIT_S = 5.0
 TOPICS_A_COMMIT_MAX = 200
-
-Assignment = Mapping[int, tuple[BrokerId, ...]]
-
-
-class NewTopic(NamedTuple):
-    """A topic that is asked for. Either `assignment` says who holds it, or the two counts do."""
-
-    name: str
-    partitions: int = BROKERS_DEFAULT
-    copies: int = BROKERS_DEFAULT
-    assignment: Assignment = {}
-    config: Mapping[str, str | None] = {}
-
-    @property
-    def texts(self) -> dict[str, str]:
-        return {key: value for key, value in self.config.items() if value is not None}
-
 
 class NamesTaken:
     """Which names no new topic can have, asked quickly for thousands."""
@@ -145,25 +128,30 @@ class Topics:
                 made += [await self._create_one(topic, config) for topic, config in some]
         return made
 
-    async def create_automatically(self, names: Sequence[str]) -> None:
-        """With the broker's defaults, because a client asked for their metadata. What cannot be made is left
-        out, and the client told so by its absence."""
+    async def create_automatically(self, names: Sequence[str]) -> dict[str, ErrorCode]:
+        """With the broker's defaults, because a client asked for their metadata. Of those that cannot be
+        made, why."""
+        refused: dict[str, ErrorCode] = {}
         fresh = [name for name in dict.fromkeys(names) if name not in self._being_created]
         self._being_created.update(fresh)
         try:
-            planned, taken = [], self.names_taken()
+            planned, configs, taken = [], [], self.names_taken()
             for name in fresh:
+                wanted = automatic_topic(name, self._configs.broker)
                 try:
-                    planned.append(self.plan(NewTopic(name), taken))
+                    planned.append(self.plan(wanted, taken))
+                    configs.append(wanted.texts)
                 except ApiError as refusal:
                     _logger.warning("topic %s is not created automatically: %s", name, refusal)
+                    refused[name] = refusal.error
             if planned:
-                await self.create(planned, [{}] * len(planned))
+                await self.create(planned, configs)
             await self.until(
                 lambda: all(self.is_ready(topic.name) for topic in planned), AUTO_CREATION_WAIT_S
             )
         finally:
             self._being_created.difference_update(fresh)
+        return refused
 
     async def request_deletion(self, names: Sequence[str]) -> None:
         for name in names:

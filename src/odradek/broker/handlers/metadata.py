@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from odradek.broker.context import ClientSoftware
-from odradek.broker.operations import ON_CLUSTER, ON_TOPIC
+from odradek.broker.operations import NOT_ASKED_FOR, ON_CLUSTER, ON_TOPIC
 from odradek.model import topic_names
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import NO_TOPIC_ID, TopicId
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         MetadataRequestTopic,
     )
 
-NOT_ASKED_FOR = -(2**31)
 BROKERS, CONTROLLERS = 1, 2  # endpoint types
 
 
@@ -86,8 +85,7 @@ def metadata(
 async def _create_first(
     ctx: RequestContext, request: MetadataRequest, missing: list[str]
 ) -> MetadataResponse:
-    await ctx.services.topics.create_automatically(missing)
-    return _metadata(ctx, request)
+    return _metadata(ctx, request, await ctx.services.topics.create_automatically(missing))
 
 
 def _to_be_created(ctx: RequestContext, request: MetadataRequest) -> list[str]:
@@ -101,21 +99,26 @@ def _to_be_created(ctx: RequestContext, request: MetadataRequest) -> list[str]:
     return [name for name in named if name not in known and topic_names.complaint(name) is None]
 
 
-def _metadata(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse:
+def _metadata(
+    ctx: RequestContext, request: MetadataRequest, refused: Mapping[str, ErrorCode] = {}
+) -> MetadataResponse:
+    """`refused`: what should have been created and could not be."""
     metadata = ctx.services.metadata
     image = metadata.image
     return MetadataResponse(
         brokers=metadata.brokers(ctx.listener),
         cluster_id=image.cluster_id,
         controller_id=image.controller,
-        topics=tuple(_topics(ctx, request)),
+        topics=tuple(_topics(ctx, request, refused)),
         cluster_authorized_operations=(
             ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED_FOR
         ),
     )
 
 
-def _topics(ctx: RequestContext, request: MetadataRequest) -> Iterable[MetadataTopic]:
+def _topics(
+    ctx: RequestContext, request: MetadataRequest, refused: Mapping[str, ErrorCode]
+) -> Iterable[MetadataTopic]:
     metadata = ctx.services.metadata
     image, listener = metadata.image, ctx.listener
     asks_for_all = request.topics is None or (ctx.version == 0 and not request.topics)
@@ -123,13 +126,16 @@ def _topics(ctx: RequestContext, request: MetadataRequest) -> Iterable[MetadataT
         found = [metadata.topic(topic, listener) for topic in image.topics.values()]
     else:
         assert request.topics is not None
-        found = [_asked_topic(ctx, asked) for asked in request.topics]
+        told = (_asked_topic(ctx, asked, refused) for asked in request.topics)
+        found = list({topic.name or topic.topic_id: topic for topic in told}.values())
     if request.include_topic_authorized_operations:
         found = [_with_operations(topic) for topic in found]
     return found
 
 
-def _asked_topic(ctx: RequestContext, asked: MetadataRequestTopic) -> MetadataTopic:
+def _asked_topic(
+    ctx: RequestContext, asked: MetadataRequestTopic, refused: Mapping[str, ErrorCode]
+) -> MetadataTopic:
     metadata = ctx.services.metadata
     image = metadata.image
     if asked.topic_id != NO_TOPIC_ID:
@@ -143,7 +149,7 @@ def _asked_topic(ctx: RequestContext, asked: MetadataRequestTopic) -> MetadataTo
         return metadata.topic(known, ctx.listener)
     if topic_names.complaint(name) is not None:
         return _no_topic(name, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    return _no_topic(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return _no_topic(name, refused.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
 
 
 def _no_topic(name: str | None, error: ErrorCode, id: bytes = NO_TOPIC_ID) -> MetadataTopic:
@@ -160,7 +166,7 @@ def _with_operations(topic: MetadataTopic) -> MetadataTopic:
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=topic.partitions,
-        topic_authorized_operations=ON_TOPIC if topic.error_code == 0 else NOT_ASKED_FOR,
+        topic_authorized_operations=NOT_ASKED_FOR if topic.name is None else ON_TOPIC,
     )
 
 
@@ -173,12 +179,15 @@ def refuse_metadata(request: MetadataRequest, refusal: ApiError) -> MetadataResp
 
 
 def describe_cluster(ctx: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
-    if request.endpoint_type != BROKERS:
-        is_known = request.endpoint_type == CONTROLLERS
+    if request.endpoint_type == CONTROLLERS:
         raise ApiError(
-            ErrorCode.MISMATCHED_ENDPOINT_TYPE if is_known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-            f"the request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
-            f"{'CONTROLLER' if is_known else request.endpoint_type}",
+            ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
+            "CONTROLLER",
+        )
+    if request.endpoint_type != BROKERS:
+        raise ApiError(
+            ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {request.endpoint_type}"
         )
     metadata = ctx.services.metadata
     return DescribeClusterResponse(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from odradek.broker.described import topic_entries
-from odradek.broker.topics import NewTopic, already_exists
+from odradek.broker.new_topic import NewTopic
+from odradek.broker.topics import already_exists
 from odradek.model.config.topic_config import TopicConfig
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import NO_TOPIC_ID, BrokerId, TopicId
