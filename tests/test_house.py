@@ -10,6 +10,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -268,6 +269,7 @@ def test_every_rule_is_shown_to_bite() -> None:
 # -- reading the tree --------------------------------------------------------------------------------------
 
 
+@cache
 def _house() -> list[Source]:
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
