@@ -13,7 +13,7 @@ from odradek.model.image import ConfigEntity
 from odradek.runtime.workers import Busy, ProcessDied, Workers
 from odradek.testing.kept_logs import KeptLogs
 from odradek.testing.sim_clock import SimClock, run
-from odradek.testing.sim_workers import SimWorkers
+from odradek.testing.sim_workers import HeldWorkers, SimWorkers
 from odradek.wire.records import read_records
 
 Arguments = TypeVarTuple("Arguments")
@@ -57,28 +57,6 @@ def offsets(log: PartitionLog) -> list[int]:
         for position, header in segment.batches(0)
         for record in read_records(segment.file.read(position, header.size))
     ]
-
-
-class HeldWorkers(SimWorkers):
-    """Work is done when it is let go."""
-
-    def __init__(self) -> None:
-        self.gate = asyncio.Event()
-        self.started: list[str] = []
-        self.cancelled: list[str] = []
-
-    def start(self, work: Callable[[*Arguments], Result], *arguments: *Arguments) -> asyncio.Future[Result]:
-        async def held() -> Result:
-            name = work.__name__
-            self.started.append(name)
-            try:
-                await self.gate.wait()
-            except asyncio.CancelledError:
-                self.cancelled.append(name)
-                raise
-            return work(*arguments)
-
-        return asyncio.ensure_future(held())
 
 
 class FailingWorkers(SimWorkers):

@@ -11,9 +11,11 @@ from odradek.log import checkpoint
 from odradek.log.log import PartitionLog
 from odradek.model.ids import Partition
 from odradek.model.image import ConfigEntity
+from odradek.runtime.workers import Workers
 from odradek.testing.batches import batch_of
 from odradek.testing.kept_logs import KeptLogs
 from odradek.testing.sim_clock import SimClock, run
+from odradek.testing.sim_workers import HeldWorkers
 from odradek.wire.records import Producer
 
 DAY_S = 24 * 3600
@@ -22,14 +24,15 @@ MINUTE_MS = 60_000
 Act = Callable[[KeptLogs], Coroutine[object, object, None]]
 
 
-def keep(act: Act, data_dirs: tuple[str, ...] = ("/data",), **settings: object) -> None:
+def keep(
+    act: Act, data_dirs: tuple[str, ...] = ("/data",), workers: Workers | None = None, **settings: object
+) -> None:
     """Let housekeeping go on while `act` happens, in virtual time."""
     clock = SimClock()
 
     async def main() -> None:
-        kept = KeptLogs(
-            clock, {key.replace("_", "."): str(value) for key, value in settings.items()}, data_dirs=data_dirs
-        )
+        texts = {key.replace("_", "."): str(value) for key, value in settings.items()}
+        kept = KeptLogs(clock, texts, data_dirs=data_dirs, workers=workers)
         kept.housekeeping.start()
         await act(kept)
         await kept.housekeeping.stop()
@@ -197,6 +200,37 @@ def test_checkpoints_are_written_at_their_intervals() -> None:
         assert offsets(kept, checkpoint.LOG_STARTS) == {at: 1}
 
     keep(act)
+
+
+def test_a_checkpoint_under_way_does_not_speak_of_a_log_that_goes_meanwhile() -> None:
+    workers = HeldWorkers()
+
+    async def act(kept: KeptLogs) -> None:
+        kept.append(kept.log("orders"), b"a")
+        kept.append(kept.log("other"), b"a")
+        await asyncio.sleep(5.5)
+        assert workers.started == ["write"]
+        kept.directories.delete([Partition("orders", 0)], kept.clock.wall_ms())
+        workers.gate.set()
+        await asyncio.sleep(1)
+        assert offsets(kept, checkpoint.HIGH_WATERMARKS) == {Partition("other", 0): 1}
+
+    keep(act, workers=workers)
+
+
+def test_a_checkpoint_that_never_ends_is_made_good_at_the_stop() -> None:
+    workers = HeldWorkers()
+
+    async def act(kept: KeptLogs) -> None:
+        kept.append(kept.log("orders"), b"a")
+        await asyncio.sleep(5.5)
+        assert workers.started == ["write"]
+        await kept.housekeeping.stop()
+        assert workers.cancelled == ["write"]
+        kept.directories.close(kept.clock.wall_ms())
+        assert offsets(kept, checkpoint.HIGH_WATERMARKS) == {Partition("orders", 0): 1}
+
+    keep(act, workers=workers)
 
 
 # -- producers -----------------------------------------------------------------------------------------------

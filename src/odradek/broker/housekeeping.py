@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from odradek.broker.chores import Chore, Chores, in_slices
 from odradek.broker.partition import HostedPartition
 from odradek.broker.serving import Served, blaming, serving
+from odradek.log.directory import DataDirectory
 from odradek.log.retention import Reason, expired
 from odradek.model.errors import StorageError
 from odradek.runtime.workers import Busy
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from odradek.broker.configs import Configs
     from odradek.broker.replicas import Replicas
     from odradek.log.directories import LogDirectories
-    from odradek.log.directory import DataDirectory
     from odradek.log.flush import Flush
     from odradek.log.log import PartitionLog
+    from odradek.log.offset_file import Draft
     from odradek.model.config.broker_config import BrokerConfig
     from odradek.observe.metrics import Histogram
     from odradek.runtime.clock import Clock
@@ -99,19 +100,19 @@ class Housekeeping:
             ("flush", self._flush_due, AT_START_MS, "log.flush.scheduler.interval.ms"),
             (
                 "checkpoint recovery points",
-                _plain(self._directories.checkpoint_recovery_points),
+                partial(self._checkpoint, DataDirectory.draft_recovery_points),
                 AT_START_MS,
                 "log.flush.offset.checkpoint.interval.ms",
             ),
             (
                 "checkpoint log starts",
-                _plain(self._directories.checkpoint_log_starts),
+                partial(self._checkpoint, DataDirectory.draft_log_starts),
                 AT_START_MS,
                 "log.flush.start.offset.checkpoint.interval.ms",
             ),
             (
                 "checkpoint high watermarks",
-                _plain(self._directories.checkpoint_high_watermarks),
+                partial(self._checkpoint, DataDirectory.draft_high_watermarks),
                 None,
                 "replica.high.watermark.checkpoint.interval.ms",
             ),
@@ -242,6 +243,23 @@ class Housekeeping:
                 served.log.flushed(flush, now_ms)
                 self._flush_times.add(seconds * 1000)
 
+    # -- checkpoints -----------------------------------------------------------------------------------------
+
+    async def _checkpoint(self, draft: Callable[[DataDirectory], Draft | None]) -> None:
+        await asyncio.gather(*(self._write(each, draft(each)) for each in self._directories.online))
+
+    async def _write(self, directory: DataDirectory, draft: Draft | None) -> None:
+        if draft is None:
+            return
+        try:
+            await self._threads.start(draft.write)
+            if directory.failure is None:
+                draft.place()
+        except Busy as busy:
+            _logger.warning("%s: a checkpoint is written later: %s", directory.path, busy)
+        except StorageError as failure:
+            self._directories.failed(directory.path, str(failure))
+
     # -- replicas and producers ------------------------------------------------------------------------------
 
     async def _tick_replicas(self) -> None:
@@ -256,15 +274,6 @@ class Housekeeping:
 
     async def _in_slices(self, steps: Iterable[object]) -> None:
         await in_slices(steps, self._clock)
-
-
-def _plain(act: Callable[[], None]) -> Run:
-    """A chore that is done at once."""
-
-    async def run() -> None:
-        act()
-
-    return run
 
 
 def _sync(flushes: Sequence[Flush], monotonic: Callable[[], float]) -> list[float]:

@@ -21,5 +21,26 @@ class SimWorkers:
         """Nothing is left running."""
 
 
+class HeldWorkers(SimWorkers):
+    """Work is done when the gate is opened."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.started: list[str] = []  # by the names of the functions
+        self.cancelled: list[str] = []
+
+    def start(self, work: Callable[[*Arguments], Result], *arguments: *Arguments) -> asyncio.Future[Result]:
+        return asyncio.ensure_future(self._held(work, *arguments))
+
+    async def _held(self, work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+        self.started.append(work.__name__)
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled.append(work.__name__)
+            raise
+        return work(*arguments)
+
+
 async def _done_later(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
     return work(*arguments)
