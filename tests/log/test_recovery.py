@@ -15,7 +15,7 @@ from odradek.log.segment import INDEX, LOG, TIME_INDEX, TXN_INDEX
 from odradek.log.settings import LogSettings
 from odradek.testing.batches import T0, batch_of, stored
 from odradek.testing.sim_disk import SimDisk
-from odradek.wire.batch import read_header
+from odradek.wire.batch import read_header, stamp
 from odradek.wire.records import Producer
 
 SIZE = len(batch_of(T0))
@@ -141,6 +141,30 @@ def test_a_gap_is_believed_when_the_next_batch_follows_on(
         log.append_as_follower(stored(batch_of(T0), log.log_end + (5 if step == "x" else 0)), T0)
     end = log.log_end
     assert recover(disk, directory, SETTINGS).log_end == (end - 6 if cut else end)
+
+
+def test_a_segment_of_which_nothing_is_left_goes_if_there_is_a_gap_before_it(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    """Else the log would end where no batch does."""
+    cut(disk, path(log, 1), 5 * SIZE)
+    damage(disk, path(log, 2), 30)
+    found = recover(disk, directory, COMPACTED)
+    assert found.log_end == 15
+    reopened = PartitionLog.open(OpenFiles(disk), directory, COMPACTED, now_ms=T0)
+    assert reopened.log_end == 15
+    assert max(int(name[:20]) for name in disk.list(directory) if name.endswith(".snapshot")) == 15
+
+
+def test_a_base_offset_before_its_segment_ends_the_log(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    """Even one that the batches before it leave room for."""
+    cut(disk, path(log, 1), 5 * SIZE)
+    first = bytearray(disk.read_file(path(log, 2)))
+    stamp(first, 17, 0)
+    disk.replace_file(path(log, 2), bytes(first))
+    assert recover(disk, directory, COMPACTED).log_end == 15
 
 
 def test_a_base_offset_that_jumps_ahead_ends_the_log(

@@ -151,6 +151,8 @@ class _Recovery:
             if why:
                 self._end_before(number + 1, why)
                 return
+        if self._row[-1].base_offset > self._end:
+            self._end_before(len(self._row), f"offset {self._end} should come first")
 
     def _first_suspect(self) -> int:
         """The first segment to be read: not wholly below the recovery point, or strange to look at."""
@@ -213,7 +215,8 @@ class _Recovery:
         """Base offset and leader epoch lie outside the checksum. What else is known of them is held against
         them: the batch before, and the epochs, which are written down before any batch is."""
         offset, epoch = header.base_offset, header.leader_epoch
-        if offset < self._end or header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
+        is_far = header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX
+        if offset < max(self._end, segment.base_offset) or is_far:
             raise _broken(f"base offset {offset} does not follow")
         if header.last_offset_delta < 0:
             raise _broken(f"a batch of {header.last_offset_delta + 1} offsets")
@@ -252,11 +255,14 @@ class _Recovery:
         self._end = header.next_offset
 
     def _end_before(self, number: int, why: str) -> None:
-        """The segments from this one on go, the newest first, so that a crash leaves no hole."""
+        """The segments from this one on go, the newest first, so that a crash leaves no hole; and those of
+        which nothing is left and that lie behind a gap: the log would end where no batch does."""
+        number = min(number, sum(segment.base_offset <= self._end for segment in self._row))
         going = self._row[number:]
         for segment in reversed(going):
             segment.remove()
             self._cut += segment.size
+        self._snapshots.remove_above(self._end)
         also = f"; {len(going)} segments from there on removed" if going else ""
         self._lines.append(f"{self._row[max(number - 1, 0)].path(LOG)}: {why}{also}")
 
