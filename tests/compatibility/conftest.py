@@ -7,11 +7,15 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 import pytest
+
+pytest.register_assert_rewrite("tests.compatibility.promises")
+
+from tests.compatibility.served import Served, start_odradek  # noqa: E402
 
 JAVA = Path(__file__).parent / "java"
 POM = JAVA / "pom.xml"
@@ -22,18 +26,26 @@ RunJava: TypeAlias = Callable[..., str]
 @pytest.fixture(scope="session")
 def kafka_jars() -> str:
     """A class path with Apache Kafka 3.9.2's broker, clients and tools."""
-    for tool in ("java", "mvn"):
-        if shutil.which(tool) is None:
-            absent(f"`{tool}` is not installed: nothing to compare with Kafka's own classes")
-    jars = cache_directory() / f"kafka-jars-{hashlib.sha256(POM.read_bytes()).hexdigest()[:12]}"
-    jars.parent.mkdir(parents=True, exist_ok=True)
-    with open(jars.with_suffix(".lock"), "w") as lock:  # several test processes may come here at once
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        complete = jars / ".complete"
-        if not complete.exists():
-            resolve(jars)
-            complete.touch()
-    return f"{jars}/*"
+    return java_jars(POM)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The broker that all clients of this session share."""
+    with start_odradek(tmp_path_factory.mktemp("served")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def reader(client: object) -> object:
+    """Who reads what a client under test wrote: itself, where a test file does not say otherwise."""
+    return client
+
+
+@pytest.fixture(scope="module")
+def writer(client: object) -> object:
+    """Who writes what a client under test reads."""
+    return client
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +77,31 @@ def absent(why: str) -> NoReturn:
     pytest.skip(why)
 
 
-def resolve(jars: Path) -> None:
-    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, f"Maven could not resolve Kafka's jars:\n{ran.stdout}\n{ran.stderr}"
+def java_jars(pom: Path) -> str:
+    """A class path with what a pom asks for."""
+    for tool in ("java", "javac", "mvn"):
+        if shutil.which(tool) is None:
+            absent(f"`{tool}` is not installed: no class of Kafka's can be run")
+
+    def resolve(jars: Path) -> None:
+        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
+        command += [f"-DoutputDirectory={jars}"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, f"Maven could not resolve Kafka's jars:\n{ran.stdout}\n{ran.stderr}"
+
+    return f"{built('kafka-jars', [pom], resolve)}/*"
+
+
+def built(name: str, sources: Sequence[Path], build: Callable[[Path], None]) -> Path:
+    """A directory that `build` has filled, now or in an earlier run from the same sources."""
+    version = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+    directory = cache_directory() / f"{name}-{version}"
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with open(directory.with_suffix(".lock"), "w") as lock:  # several test processes may come here at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        complete = directory / ".complete"
+        if not complete.exists():
+            directory.mkdir(exist_ok=True)
+            build(directory)
+            complete.touch()
+    return directory
