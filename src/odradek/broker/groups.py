@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from odradek.broker.chores import Chore, in_slices
 from odradek.broker.shards import HostedShard, Kind, Shards
-from odradek.groups.answer import Answer, Ticket
+from odradek.groups.answer import Answer, Ticket, in_version
 from odradek.groups.moment import Moment
 from odradek.groups.settings import GroupSettings
 from odradek.groups.shard import GroupShard
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("odradek.broker.groups")
 
-Decide = Callable[[Ticket, Moment], "Outcome[Answers]"]
+Decide = Callable[[GroupShard, Ticket], "Outcome[Answers]"]
+Refuse = Callable[[ErrorCode], "Response"]
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +47,7 @@ class _Waiter:
     """A request that its shard knows by a ticket."""
 
     hosted: HostedShard[GroupShard]
+    version: int
     response: Response | None = None
     parked: Parked[Response] | None = field(default=None)
 
@@ -72,24 +74,33 @@ class Groups:
 
     # -- for handlers ------------------------------------------------------------------------------------
 
-    def hosting(self, group_id: str) -> HostedShard[GroupShard]:
-        """The shard that coordinates this group; `ApiError` where it is not ready, or not here."""
+    def hosting(self, group_id: str, *, may_be_empty: bool = False) -> HostedShard[GroupShard]:
+        """The shard that coordinates this group; `ApiError` where it is not ready, or not here. Only offsets
+        may still be kept for the group whose name is empty."""
+        if not (group_id or may_be_empty):
+            raise ApiError(ErrorCode.INVALID_GROUP_ID)
         return self.shards.of(group_id)
 
     def now(self) -> Moment:
         return Moment(self._clock.wall_ms(), self._clock.monotonic() * 1000)
 
     def ask(
-        self, ctx: RequestContext, hosted: HostedShard[GroupShard], decide: Decide, refusal: Response
+        self, ctx: RequestContext, group_id: str, decide: Decide, refuse: Refuse
     ) -> Response | Parked[Response]:
-        """Let the shard decide, and answer all that it answers. `refusal` is for when this broker stops."""
+        """Let the group's shard decide, and answer all that it answers."""
+        version = ctx.version
+        try:
+            hosted = self.hosting(group_id)
+        except ApiError as refusal:
+            return in_version(refuse(refusal.error), version)
         ticket = Ticket(next(self._tickets))
-        waiter = self._waiting[ticket] = _Waiter(hosted)
-        self._release(hosted, decide(ticket, self.now()))
+        waiter = self._waiting[ticket] = _Waiter(hosted, version)
+        self._release(hosted, decide(hosted.shard, ticket))
         hosted.look_at_deadline()
         if waiter.response is not None:
             return waiter.response
-        waiter.parked = ctx.park(None, ready=lambda: waiter.response, at_deadline=lambda: refusal)
+        refusal_then = in_version(refuse(ErrorCode.NOT_COORDINATOR), version)
+        waiter.parked = ctx.park(None, ready=lambda: waiter.response, at_deadline=lambda: refusal_then)
         waiter.parked.leave = partial(self._forget, ticket)
         return waiter.parked
 
@@ -144,7 +155,7 @@ class Groups:
         for ticket, response in answers:
             waiter = self._waiting.pop(ticket, None)
             if waiter is not None:  # its connection may be gone
-                waiter.response = response
+                waiter.response = in_version(response, waiter.version)
                 if waiter.parked is not None:
                     waiter.parked.wake()
 

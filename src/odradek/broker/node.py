@@ -23,6 +23,7 @@ from odradek.broker.directory_moves import DirectoryMoves
 from odradek.broker.dispatch import Dispatcher
 from odradek.broker.fetch_sessions import FetchSessions
 from odradek.broker.group_commit import GroupCommit
+from odradek.broker.groups import Groups
 from odradek.broker.listeners import listener_settings, server_settings
 from odradek.broker.metadata import Metadata
 from odradek.broker.producer_ids import ProducerIdSource
@@ -214,6 +215,9 @@ class Node:
             fetch_sessions=FetchSessions(
                 world.entropy, config.integer("max.incremental.fetch.session.cache.slots")
             ),
+            groups=Groups(
+                config, self.metadata, replicas=self.replicas, clock=world.clock, tasks=self._tasks
+            ),
             request_metrics=RequestMetrics(),
             topic_metrics=TopicMetrics(),
             api_versions=tuple(
@@ -245,6 +249,7 @@ class Node:
             self.server.finish()
             self.dispatcher.stop()
             await self.server.stop(STOP_WITHIN_S)
+            self.services.groups.shards.close()
         if "upkeep" in self._started:
             await self.upkeep.stop()
         await self._tasks.stop()

@@ -29,6 +29,15 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     1: (4, 18),  # Fetch
     2: (0, 11),  # ListOffsets
     3: (0, 13),  # Metadata
+    8: (1, 10),  # OffsetCommit
+    9: (1, 10),  # OffsetFetch
+    10: (0, 6),  # FindCoordinator
+    11: (0, 9),  # JoinGroup
+    12: (0, 4),  # Heartbeat
+    13: (0, 5),  # LeaveGroup
+    14: (0, 5),  # SyncGroup
+    15: (0, 6),  # DescribeGroups
+    16: (0, 5),  # ListGroups
     18: (0, 5),  # ApiVersions
     21: (0, 2),  # DeleteRecords
     23: (0, 4),  # OffsetForLeaderEpoch
@@ -40,10 +49,12 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     34: (0, 2),  # AlterReplicaLogDirs
     35: (0, 5),  # DescribeLogDirs
     37: (0, 3),  # CreatePartitions
+    42: (0, 3),  # DeleteGroups
     43: (0, 2),  # ElectLeaders
     44: (0, 1),  # IncrementalAlterConfigs
     45: (0, 1),  # AlterPartitionReassignments
     46: (0, 0),  # ListPartitionReassignments
+    47: (0, 0),  # OffsetDelete
     57: (0, 2),  # UpdateFeatures
     60: (0, 2),  # DescribeCluster
     61: (0, 0),  # DescribeProducers

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from odradek.broker.controller import ControllerShell
     from odradek.broker.directory_moves import DirectoryMoves
     from odradek.broker.fetch_sessions import FetchSessions
+    from odradek.broker.groups import Groups
     from odradek.broker.metadata import Metadata
     from odradek.broker.producer_ids import ProducerIdSource
     from odradek.broker.replicas import Replicas
@@ -47,6 +48,7 @@ class Services:
     directory_moves: DirectoryMoves
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
+    groups: Groups
     client_metrics: ClientMetrics
     request_metrics: RequestMetrics
     topic_metrics: TopicMetrics

@@ -35,6 +35,7 @@ _logger = logging.getLogger("odradek.broker.topics")
 AUTO_CREATION_WAIT_S = 5.0
 TOPICS_A_COMMIT_MAX = 200
 
+
 class NamesTaken:
     """Which names no new topic can have, asked quickly for thousands."""
 

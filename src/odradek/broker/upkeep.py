@@ -64,6 +64,7 @@ class Upkeep:
             flush_times=self.flush_times,
         )
         self.housekeeping.start()
+        self.housekeeping.add(node.services.groups.expiring())
         node.metadata.on_change(self._forget_topics)
         if self._watch is not None:
             self.housekeeping.add(self._watch.ticking())

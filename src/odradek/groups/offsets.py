@@ -53,6 +53,10 @@ class Offsets:
         """Anything of this group, committed or pending."""
         return group in self._committed or group in self._pending
 
+    def topics(self, group: str) -> Iterator[tuple[str, Iterable[int]]]:
+        """Each topic that this group has committed offsets for, and for which of its partitions."""
+        yield from self._committed.get(group, {}).items()
+
     def of(self, group: str) -> Iterator[tuple[Place, OffsetCommitValue]]:
         for topic, partitions in self._committed.get(group, {}).items():
             for partition, value in partitions.items():

@@ -6,19 +6,23 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from odradek.broker.context import ClientSoftware
+from odradek.broker.coordinators import coordinator, create_topic
 from odradek.broker.operations import NOT_ASKED_FOR, ON_CLUSTER, ON_TOPIC
 from odradek.model import topic_names
 from odradek.model.errors import ApiError, ErrorCode
-from odradek.model.ids import NO_TOPIC_ID, TopicId
+from odradek.model.ids import NO_BROKER, NO_TOPIC_ID, TopicId
+from odradek.model.topic_names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from odradek.wire.messages.metadata import (
     ApiVersion,
     ApiVersionsResponse,
+    Coordinator,
     Cursor,
     DescribeClusterBroker,
     DescribeClusterResponse,
     DescribedPartition,
     DescribedTopic,
     DescribeTopicPartitionsResponse,
+    FindCoordinatorResponse,
     MetadataResponse,
     MetadataTopic,
 )
@@ -31,11 +35,15 @@ if TYPE_CHECKING:
         ApiVersionsRequest,
         DescribeClusterRequest,
         DescribeTopicPartitionsRequest,
+        FindCoordinatorRequest,
         MetadataRequest,
         MetadataRequestTopic,
     )
 
 BROKERS, CONTROLLERS = 1, 2  # endpoint types
+COORDINATED_BY = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # kinds of keys
+MANY_KEYS_SINCE = 4  # of FindCoordinator
+NO_PORT = -1
 
 
 # -- ApiVersions -------------------------------------------------------------------------------------------
@@ -173,6 +181,59 @@ def _with_operations(topic: MetadataTopic) -> MetadataTopic:
 def refuse_metadata(request: MetadataRequest, refusal: ApiError) -> MetadataResponse:
     names = [topic.name for topic in request.topics or ()]
     return MetadataResponse(brokers=(), topics=tuple(_no_topic(name, refusal.error) for name in names))
+
+
+# -- FindCoordinator ---------------------------------------------------------------------------------------
+
+
+def find_coordinator(
+    ctx: RequestContext, request: FindCoordinatorRequest
+) -> FindCoordinatorResponse | Coroutine[object, object, FindCoordinatorResponse]:
+    topic = COORDINATED_BY.get(request.key_type)
+    if topic is None or topic in ctx.services.metadata.image.topics:
+        return _coordinators(ctx, request)
+    return _create_topic_first(ctx, request, topic)
+
+
+async def _create_topic_first(
+    ctx: RequestContext, request: FindCoordinatorRequest, topic: str
+) -> FindCoordinatorResponse:
+    await create_topic(ctx.services.topics, topic)
+    return _coordinators(ctx, request)
+
+
+def _coordinators(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    if ctx.version >= MANY_KEYS_SINCE:
+        keys = request.coordinator_keys
+        return FindCoordinatorResponse(
+            coordinators=tuple(_coordinator(ctx, key, request.key_type) for key in keys)
+        )
+    found = _coordinator(ctx, request.key, request.key_type)
+    return FindCoordinatorResponse(
+        error_code=found.error_code,
+        error_message=ErrorCode.of(found.error_code).name,
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def _coordinator(ctx: RequestContext, key: str, key_type: int) -> Coordinator:
+    topic = COORDINATED_BY.get(key_type)
+    broker = None if topic is None else coordinator(ctx.services.metadata, topic, key, ctx.listener)
+    if broker is None:
+        error = ErrorCode.INVALID_REQUEST if topic is None else ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return Coordinator(
+            key=key, node_id=NO_BROKER, host="", port=NO_PORT, error_code=error.code, error_message=""
+        )
+    return Coordinator(
+        key=key,
+        node_id=broker.node_id,
+        host=broker.host,
+        port=broker.port,
+        error_code=0,
+        error_message="",
+    )
 
 
 # -- DescribeCluster ---------------------------------------------------------------------------------------
