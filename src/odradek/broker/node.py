@@ -45,9 +45,10 @@ from odradek.runtime.tasks import Tasks
 from odradek.wire.messages.metadata import ApiVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from odradek.broker.partition import HostedPartition
+    from odradek.broker.registry import Route
     from odradek.coordination.store import Session
     from odradek.log.disk import Disk
     from odradek.log.recoveries import Outcome, Recovery
@@ -190,9 +191,14 @@ class Node:
             lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
             self._learn_configs,
         )
-        client_metrics = ClientMetrics()
         table = routes()
-        self.services = Services(
+        self.services = self._make_services(table)
+        self.dispatcher = Dispatcher(table, self.services)
+
+    def _make_services(self, table: Mapping[int, Route]) -> Services:
+        world, config = self._world, self.configs.broker
+        client_metrics = ClientMetrics()
+        return Services(
             node_id=self.id,
             broker_epoch=-1,
             loop=asyncio.get_running_loop(),
@@ -228,7 +234,6 @@ class Node:
             auto_creates_topics=config.boolean("auto.create.topics.enable"),
             partitions_described_max=config.integer("max.request.partition.size.limit"),
         )
-        self.dispatcher = Dispatcher(table, self.services)
 
     def _listen(self) -> dict[str, Address]:
         config = self.configs.broker
