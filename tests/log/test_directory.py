@@ -185,9 +185,9 @@ def test_a_deleted_log_is_renamed_at_once_and_removed_when_due(disk: SimDisk) ->
     (name,) = (each for each in disk.list("/data") if each.startswith("orders"))
     parsed = LogName.parse(name)
     assert parsed == LogName(ORDERS, Standing.DELETED)
-    directory.remove_due(DUE_MS - 1)
+    directory.take_deleted(DUE_MS - 1).run()
     assert disk.exists(f"/data/{name}")
-    directory.remove_due(DUE_MS)
+    directory.take_deleted(DUE_MS).run()
     assert not disk.exists(f"/data/{name}")
 
 
@@ -197,7 +197,7 @@ def test_what_was_deleted_before_the_last_stop_is_removed_when_due(disk: SimDisk
     stop(directory)
     directory = opened(disk)
     assert directory.logs == {}
-    directory.remove_due(DUE_MS)
+    directory.take_deleted(DUE_MS).run()
     assert not any(name.startswith("orders") for name in disk.list("/data"))
 
 

@@ -393,7 +393,7 @@ def test_a_slice_goes_on_being_read_when_its_segment_is_gone(small: PartitionLog
     small.advance_high_watermark(35)
     read = small.read(0, 1000, ReadUpTo.LOG_END)
     small.drop_segments(20, NOW_MS)
-    small.purge(NOW_MS + 1_000_000)
+    small.take_deleted(NOW_MS + 1_000_000).run()
     assert headers(read)[0].base_offset == 0
 
 
@@ -527,9 +527,9 @@ def test_dropped_segments_are_renamed_and_go_later(small: PartitionLog, disk: Si
     assert (bases(small), small.log_start) == ([20, 30], 20)
     marked = [name for name in disk.list(small.directory) if name.endswith(".deleted")]
     assert len(marked) == 6
-    small.purge(NOW_MS + 59_999)
+    small.take_deleted(NOW_MS + 59_999).run()
     assert disk.exists(f"{small.directory}/{marked[0]}")
-    small.purge(NOW_MS + 60_000)
+    small.take_deleted(NOW_MS + 60_000).run()
     assert not [name for name in disk.list(small.directory) if name.endswith(".deleted")]
 
 

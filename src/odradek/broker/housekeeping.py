@@ -194,16 +194,14 @@ class Housekeeping:
         now_ms = self._clock.wall_ms()
         due = {served for due_ms, served in self._deleted if due_ms <= now_ms}
         self._deleted = [each for each in self._deleted if each[0] > now_ms]
-
-        def purge(served: Served) -> None:
+        for served in due:
             if served.is_still:
-                with blaming(self._directories, served.log):
-                    served.log.purge(now_ms)
-
-        await self._in_slices(map(purge, due))
+                await self._elsewhere(served.directory, served.log.take_deleted(now_ms).run)
 
     async def _remove_logs(self) -> None:
-        self._directories.remove_due(self._clock.wall_ms())
+        now_ms = self._clock.wall_ms()
+        for directory in self._directories.online:
+            await self._elsewhere(directory, directory.take_deleted(now_ms).run)
 
     # -- flushing --------------------------------------------------------------------------------------------
 
@@ -224,19 +222,15 @@ class Housekeeping:
                 due.setdefault(served.directory, []).append(served)
 
         await self._in_slices(map(look, serving(self._directories)))
-        await asyncio.gather(*map(self._flush_all, due.values()))
+        await asyncio.gather(*(self._flush_all(directory, logs) for directory, logs in due.items()))
 
-    async def _flush_all(self, logs: Sequence[Served]) -> None:
+    async def _flush_all(self, directory: DataDirectory, logs: Sequence[Served]) -> None:
         for first in range(0, len(logs), _FLUSHES_A_TRIP):
             trip = [served for served in logs[first : first + _FLUSHES_A_TRIP] if served.is_still]
             flushes = [served.log.begin_flush() for served in trip]
-            try:
-                times_s = await self._threads.start(_sync, flushes, self._clock.monotonic)
-            except Busy as busy:
-                _logger.warning("%d logs are flushed later: %s", len(logs) - first, busy)
-                return
-            except StorageError as failure:
-                self._directories.failed(trip[0].log.directory, str(failure))
+            times_s: list[float] = []
+            monotonic = self._clock.monotonic
+            if not await self._elsewhere(directory, lambda: _sync(flushes, times_s, monotonic)):  # noqa: B023
                 return
             now_ms = self._clock.wall_ms()
             for served, flush, seconds in zip(trip, flushes, times_s, strict=True):
@@ -249,16 +243,8 @@ class Housekeeping:
         await asyncio.gather(*(self._write(each, draft(each)) for each in self._directories.online))
 
     async def _write(self, directory: DataDirectory, draft: Draft | None) -> None:
-        if draft is None:
-            return
-        try:
-            await self._threads.start(draft.write)
-            if directory.failure is None:
-                draft.place()
-        except Busy as busy:
-            _logger.warning("%s: a checkpoint is written later: %s", directory.path, busy)
-        except StorageError as failure:
-            self._directories.failed(directory.path, str(failure))
+        if draft is not None and await self._elsewhere(directory, draft.write):
+            draft.place()
 
     # -- replicas and producers ------------------------------------------------------------------------------
 
@@ -272,18 +258,28 @@ class Housekeeping:
             served.log.producers.expire(now_ms, expiration_ms) for served in serving(self._directories)
         )
 
+    # -- how -------------------------------------------------------------------------------------------------
+
+    async def _elsewhere(self, directory: DataDirectory, work: Callable[[], None]) -> bool:
+        """On a thread. False if the disk failed, which takes its directory offline."""
+        try:
+            try:
+                await self._threads.start(work)
+            except Busy:
+                work()  # it cannot be put off: what is taken up here is not found again
+        except StorageError as failure:
+            self._directories.failed(directory.path, str(failure))
+        return directory.failure is None
+
     async def _in_slices(self, steps: Iterable[object]) -> None:
         await in_slices(steps, self._clock)
 
 
-def _sync(flushes: Sequence[Flush], monotonic: Callable[[], float]) -> list[float]:
-    """On a thread: how many seconds each took."""
-    times_s = []
+def _sync(flushes: Sequence[Flush], times_s: list[float], monotonic: Callable[[], float]) -> None:
     for flush in flushes:
         began = monotonic()
         flush.run()
         times_s.append(monotonic() - began)
-    return times_s
 
 
 def _tell(served: Served, reasons: Sequence[Reason]) -> None:

@@ -121,13 +121,14 @@ class LogDirectories:
             return directory.create(LogName(partition), topic_id, settings, now_ms)
 
     def delete(self, partitions: Iterable[Partition], now_ms: int) -> None:
-        """Logs and their futures go: renamed now, removed by `remove_due` when nobody can be reading them.
+        """Logs and their futures go: renamed now, removed when nobody can be reading them.
         Where a disk fails instead, they are lost with it, and back if it comes back."""
         going = set(partitions)
         self._on_each(lambda directory: self._delete_from(directory, going, now_ms))
 
     def remove_due(self, now_ms: int) -> None:
-        self._on_each(lambda directory: directory.remove_due(now_ms))
+        """Deleted logs go for good, here and now."""
+        self._on_each(lambda directory: directory.take_deleted(now_ms).run())
 
     def cut(self, offsets: Mapping[Partition, int]) -> None:
         """Forget everything from these offsets on, in the logs that are here and in their futures."""

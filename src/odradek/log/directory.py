@@ -22,6 +22,7 @@ from odradek.log.offset_file import Draft, OffsetFile
 from odradek.log.open_files import OpenFiles
 from odradek.log.recoveries import Outcome, Recovery
 from odradek.log.recovery import NOTHING_KNOWN, Known
+from odradek.log.removal import Removal
 from odradek.log.settings import LogSettings
 from odradek.model.errors import StorageError
 from odradek.model.ids import Partition, TopicId
@@ -134,7 +135,7 @@ class DataDirectory:
         return checkpoint.read_partition_metadata(self._disk, f"{path}/{checkpoint.PARTITION_METADATA}")
 
     def delete(self, names: Iterable[LogName], due_ms: int) -> None:
-        """Take these logs out of service; their files go when `remove_due` is called after `due_ms`. The
+        """Take these logs out of service; their files go with `take_deleted` after `due_ms`. The
         checkpoints forget them at once, lest they speak of a later log of the same name."""
         going = list(names)
         for partition, standing in going:
@@ -146,10 +147,12 @@ class DataDirectory:
             del self._logs(standing)[partition]
         self._correct()
 
-    def remove_due(self, now_ms: int) -> None:
-        for path in [path for path, due_ms in self._deleted.items() if due_ms <= now_ms]:
-            self._disk.remove_tree(path)
+    def take_deleted(self, now_ms: int) -> Removal:
+        """Of the deleted logs that are due; for the caller to run."""
+        due = [path for path, due_ms in self._deleted.items() if due_ms <= now_ms]
+        for path in due:
             del self._deleted[path]
+        return Removal(self._disk, directories=tuple(due))
 
     def promote(self, partition: Partition, now_ms: int) -> PartitionLog:
         """The future log of a partition becomes the one that serves."""

@@ -21,6 +21,7 @@ from odradek.log.index import RELATIVE_OFFSET_MAX
 from odradek.log.open_files import OpenFiles
 from odradek.log.producers import CompletedTransaction, ProducerStates
 from odradek.log.recovery import NOTHING_KNOWN, Known, is_orderly, recover
+from odradek.log.removal import Removal
 from odradek.log.segment import BrokenEnd, FoundTimestamp, Segment
 from odradek.log.segments import Segments
 from odradek.log.settings import LogSettings
@@ -426,7 +427,7 @@ class PartitionLog:
 
     def drop_segments(self, end: int, now_ms: int) -> Sequence[Segment]:
         """Take out the segments that lie wholly below `end` (rolling first if the active one does), rename
-        their files to .deleted, and move the log's start. The files go with `purge`."""
+        their files to .deleted, and move the log's start. The files go with `take_deleted`."""
         if self.log_end <= end:
             self.roll(now_ms)
         dropped = self._segments.drop_below(end, now_ms + self.settings.file_delete_delay_ms)
@@ -441,9 +442,9 @@ class PartitionLog:
         self._segments.replace(old, new_base_offset, now_ms + self.settings.file_delete_delay_ms)
         self._snapshots.remove([each.base_offset for each in old if each.base_offset != new_base_offset])
 
-    def purge(self, now_ms: int) -> None:
-        """Remove the .deleted files whose file.delete.delay.ms has passed."""
-        self._segments.purge(now_ms)
+    def take_deleted(self, now_ms: int) -> Removal:
+        """Of the .deleted files whose file.delete.delay.ms has passed; for the caller to run."""
+        return self._segments.take_deleted(now_ms)
 
     # -- durability ------------------------------------------------------------------------------------------
 
@@ -487,7 +488,7 @@ class PartitionLog:
         self.epochs.save()
         finished = self._segments.active.finish()
         self._durability.owe([*finished, self._snapshots.write(self.log_end, self.producers)])
-        self._segments.purge()
+        self._segments.take_deleted().run()
         self.flush(now_ms)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from odradek.log.open_files import OpenFiles
+from odradek.log.removal import Removal
 from odradek.log.segment import INDEX, KINDS, LOG, TIME_INDEX, TXN_INDEX, Segment
 from odradek.log.settings import LogSettings
 from odradek.log.txn_index import AbortedTransaction
@@ -120,12 +121,11 @@ class Segments:
         self._retire(dropped, due_ms)
         return dropped
 
-    def purge(self, now_ms: int | None = None) -> None:
-        """Remove the .deleted files that are due; without a time, all of them."""
+    def take_deleted(self, now_ms: int | None = None) -> Removal:
+        """Of the .deleted files that are due; without a time, of all."""
         due = [each for each in self._deleted if now_ms is None or each[0] <= now_ms]
         self._deleted = [each for each in self._deleted if each not in due]
-        for _, path in due:
-            self._files.disk.remove(path)
+        return Removal(self._files.disk, files=tuple(path for _, path in due))
 
     def cut_from(self, offset: int, settings: LogSettings) -> int:
         """Forget the batch that holds `offset` and all behind it. Where the batches end now: an offset."""

@@ -175,7 +175,7 @@ class LogLife:
             end = left[0].base_offset if left else self.log.log_end
             self.history.start_max = max(self.history.start_max, end)
             self.log.drop_segments(end, self.now_ms)
-        self.log.purge(self.now_ms)
+        self.log.take_deleted(self.now_ms).run()
 
     def cut(self) -> None:
         """As a follower of a new leader."""
