@@ -5,25 +5,31 @@ While a trip is under way, others that want one gather for the next; nobody wait
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from odradek.broker.flushing import run_flushes
 from odradek.model.errors import StorageError
 
 if TYPE_CHECKING:
     from odradek.broker.partition import HostedPartition
-    from odradek.log.flush import Flush
+    from odradek.observe.metrics import Histogram
+    from odradek.runtime.clock import Clock
     from odradek.runtime.tasks import Tasks
+    from odradek.runtime.workers import Workers
 
-InThread = Callable[[Callable[[], list["StorageError | None"]]], Awaitable[list["StorageError | None"]]]
 Failed = Callable[["HostedPartition", StorageError], object]
 
 
 class GroupCommit:
-    def __init__(self, tasks: Tasks, in_thread: InThread, failed: Failed) -> None:
+    def __init__(
+        self, tasks: Tasks, threads: Workers, failed: Failed, clock: Clock, flush_times: Histogram
+    ) -> None:
         self._tasks = tasks
-        self._in_thread = in_thread
+        self._threads = threads
         self._failed = failed
+        self._clock = clock
+        self._flush_times = flush_times
         self._waiting: dict[HostedPartition, None] = {}
         self._is_under_way = False
 
@@ -36,20 +42,14 @@ class GroupCommit:
 
     async def _run(self) -> None:
         while self._waiting:
-            flushes = [(partition, partition.log.begin_flush()) for partition in self._waiting]
+            partitions = list(self._waiting)
             self._waiting.clear()
-            failures = await self._in_thread(lambda: [_sync(flush) for _, flush in flushes])  # noqa: B023
-            for (partition, flush), failure in zip(flushes, failures, strict=True):
-                if failure is None:
-                    partition.flushed(flush)
+            flushes = [partition.log.begin_flush() for partition in partitions]
+            outcomes = await self._threads.start(run_flushes, flushes, self._clock.monotonic)
+            for partition, flush, outcome in zip(partitions, flushes, outcomes, strict=True):
+                if isinstance(outcome, StorageError):
+                    self._failed(partition, outcome)
                 else:
-                    self._failed(partition, failure)
+                    self._flush_times.add(outcome * 1000)
+                    partition.flushed(flush)
         self._is_under_way = False
-
-
-def _sync(flush: Flush) -> StorageError | None:
-    try:
-        flush.run()
-    except StorageError as failure:
-        return failure
-    return None

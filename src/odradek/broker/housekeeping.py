@@ -10,9 +10,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, TypeVarTuple
 
 from odradek.broker.chores import Chore, Chores, in_slices
+from odradek.broker.flushing import run_flushes
 from odradek.broker.partition import HostedPartition
 from odradek.broker.serving import Served, blaming, serving
 from odradek.log.directory import DataDirectory
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from odradek.broker.configs import Configs
     from odradek.broker.replicas import Replicas
     from odradek.log.directories import LogDirectories
-    from odradek.log.flush import Flush
     from odradek.log.log import PartitionLog
     from odradek.log.offset_file import Draft
     from odradek.model.config.broker_config import BrokerConfig
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from odradek.runtime.tasks import Tasks
     from odradek.runtime.workers import Workers
 
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 Run: TypeAlias = "Callable[[], Coroutine[object, object, None]]"
 
 _logger = logging.getLogger("odradek.broker.housekeeping")
@@ -228,14 +230,14 @@ class Housekeeping:
         for first in range(0, len(logs), _FLUSHES_A_TRIP):
             trip = [served for served in logs[first : first + _FLUSHES_A_TRIP] if served.is_still]
             flushes = [served.log.begin_flush() for served in trip]
-            times_s: list[float] = []
-            monotonic = self._clock.monotonic
-            if not await self._elsewhere(directory, lambda: _sync(flushes, times_s, monotonic)):  # noqa: B023
-                return
+            outcomes = await self._elsewhere(directory, run_flushes, flushes, self._clock.monotonic)
             now_ms = self._clock.wall_ms()
-            for served, flush, seconds in zip(trip, flushes, times_s, strict=True):
-                served.log.flushed(flush, now_ms)
-                self._flush_times.add(seconds * 1000)
+            for served, flush, outcome in zip(trip, flushes, outcomes or (), strict=False):
+                if isinstance(outcome, StorageError):
+                    self._directories.failed(directory.path, str(outcome))
+                elif served.is_still:
+                    served.log.flushed(flush, now_ms)
+                    self._flush_times.add(outcome * 1000)
 
     # -- checkpoints -----------------------------------------------------------------------------------------
 
@@ -243,8 +245,10 @@ class Housekeeping:
         await asyncio.gather(*(self._write(each, draft(each)) for each in self._directories.online))
 
     async def _write(self, directory: DataDirectory, draft: Draft | None) -> None:
-        if draft is not None and await self._elsewhere(directory, draft.write):
-            draft.place()
+        if draft is not None:
+            await self._elsewhere(directory, draft.write)
+            if directory.failure is None:
+                draft.place()
 
     # -- replicas and producers ------------------------------------------------------------------------------
 
@@ -260,26 +264,22 @@ class Housekeeping:
 
     # -- how -------------------------------------------------------------------------------------------------
 
-    async def _elsewhere(self, directory: DataDirectory, work: Callable[[], None]) -> bool:
-        """On a thread. False if the disk failed, which takes its directory offline."""
+    async def _elsewhere(
+        self, directory: DataDirectory, work: Callable[[*Arguments], Result], *arguments: *Arguments
+    ) -> Result | None:
+        """On a thread. None if the disk failed, which takes its directory offline."""
         try:
             try:
-                await self._threads.start(work)
+                result = await self._threads.start(work, *arguments)
             except Busy:
-                work()  # it cannot be put off: what is taken up here is not found again
+                result = work(*arguments)  # it cannot be put off: what is taken up here is not found again
         except StorageError as failure:
             self._directories.failed(directory.path, str(failure))
-        return directory.failure is None
+            return None
+        return result if directory.failure is None else None
 
     async def _in_slices(self, steps: Iterable[object]) -> None:
         await in_slices(steps, self._clock)
-
-
-def _sync(flushes: Sequence[Flush], times_s: list[float], monotonic: Callable[[], float]) -> None:
-    for flush in flushes:
-        began = monotonic()
-        flush.run()
-        times_s.append(monotonic() - began)
 
 
 def _tell(served: Served, reasons: Sequence[Reason]) -> None:

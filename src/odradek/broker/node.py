@@ -25,6 +25,7 @@ from odradek.broker.fetch_sessions import FetchSessions
 from odradek.broker.group_commit import GroupCommit
 from odradek.broker.groups import Groups
 from odradek.broker.listeners import listener_settings, server_settings
+from odradek.broker.markers import Markers
 from odradek.broker.metadata import Metadata
 from odradek.broker.producer_ids import ProducerIdSource
 from odradek.broker.registry import routes
@@ -32,6 +33,7 @@ from odradek.broker.replicas import Replicas
 from odradek.broker.services import Services
 from odradek.broker.stage import Stage
 from odradek.broker.topics import Topics
+from odradek.broker.transactions import Transactions
 from odradek.broker.upkeep import Upkeep
 from odradek.log.checkpoint import MetaProperties
 from odradek.log.directories import LogDirectories
@@ -170,7 +172,9 @@ class Node:
 
     def _build(self, cluster_id: str) -> None:
         world, config = self._world, self.configs.broker
-        commits = GroupCommit(self._tasks, world.threads.start, self._log_failed)
+        commits = GroupCommit(
+            self._tasks, world.threads, self._log_failed, world.clock, self.upkeep.flush_times
+        )
         self.replicas = Replicas(
             self.id,
             world.clock,
@@ -186,7 +190,7 @@ class Node:
         self.controller = ControllerShell(
             self.id,
             ClusterStore(self._session, cluster_id, world.clock.wall_ms),
-            Channels(lambda: self.services),
+            Channels(lambda: self.services, self._tasks),
             self._tasks,
             lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
             self._learn_configs,
@@ -198,6 +202,8 @@ class Node:
     def _make_services(self, table: Mapping[int, Route]) -> Services:
         world, config = self._world, self.configs.broker
         client_metrics = ClientMetrics()
+        groups = Groups(config, self.metadata, replicas=self.replicas, clock=world.clock, tasks=self._tasks)
+        markers = Markers(self.replicas, self.metadata, world.clock, groups.decided)
         return Services(
             node_id=self.id,
             broker_epoch=-1,
@@ -221,8 +227,10 @@ class Node:
             fetch_sessions=FetchSessions(
                 world.entropy, config.integer("max.incremental.fetch.session.cache.slots")
             ),
-            groups=Groups(
-                config, self.metadata, replicas=self.replicas, clock=world.clock, tasks=self._tasks
+            groups=groups,
+            markers=markers,
+            transactions=Transactions(
+                config, self.metadata, markers, replicas=self.replicas, clock=world.clock, tasks=self._tasks
             ),
             request_metrics=RequestMetrics(),
             topic_metrics=TopicMetrics(),
@@ -255,6 +263,7 @@ class Node:
             self.dispatcher.stop()
             await self.server.stop(STOP_WITHIN_S)
             self.services.groups.shards.close()
+            self.services.transactions.shards.close()
         if "upkeep" in self._started:
             await self.upkeep.stop()
         await self._tasks.stop()

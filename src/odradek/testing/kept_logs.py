@@ -54,11 +54,12 @@ class KeptLogs:
             delete_delay_ms=config.integer("log.segment.delete.delay.ms"),
         )
         workers = workers or SimWorkers()
+        self.flush_times = Histogram()
         self.replicas = Replicas(
             SELF,
             clock,
             self.metadata,
-            GroupCommit(self.tasks, workers.start, self._flush_failed),
+            GroupCommit(self.tasks, workers, self._flush_failed, clock, self.flush_times),
             settings_of=self.configs.log_settings,
             isr_min_of=lambda _: 1,
             lag_ms_max=config.integer("replica.lag.time.max.ms"),
@@ -73,7 +74,6 @@ class KeptLogs:
             processes=workers,
             random_bytes=Random(1).randbytes,
         )
-        self.flush_times = Histogram()
         self.housekeeping = Housekeeping(
             self.tasks,
             clock,
