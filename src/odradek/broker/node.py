@@ -203,7 +203,7 @@ class Node:
         world, config = self._world, self.configs.broker
         client_metrics = ClientMetrics()
         groups = Groups(config, self.metadata, replicas=self.replicas, clock=world.clock, tasks=self._tasks)
-        markers = Markers(self.replicas, self.metadata, world.clock, groups.decided)
+        markers = Markers(self.replicas, self.metadata, world.clock, groups.shards)
         return Services(
             node_id=self.id,
             broker_epoch=-1,

@@ -44,6 +44,10 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     19: (0, 7),  # CreateTopics
     20: (0, 6),  # DeleteTopics
     22: (0, 6),  # InitProducerId
+    24: (0, 5),  # AddPartitionsToTxn
+    25: (0, 4),  # AddOffsetsToTxn
+    26: (0, 5),  # EndTxn
+    27: (0, 1),  # WriteTxnMarkers
     32: (0, 4),  # DescribeConfigs
     33: (0, 2),  # AlterConfigs
     34: (0, 2),  # AlterReplicaLogDirs
@@ -58,6 +62,8 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     57: (0, 2),  # UpdateFeatures
     60: (0, 2),  # DescribeCluster
     61: (0, 0),  # DescribeProducers
+    65: (0, 0),  # DescribeTransactions
+    66: (0, 2),  # ListTransactions
     71: (0, 0),  # GetTelemetrySubscriptions
     72: (0, 0),  # PushTelemetry
     74: (0, 1),  # ListConfigResources

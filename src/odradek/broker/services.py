@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from odradek.broker.directory_moves import DirectoryMoves
     from odradek.broker.fetch_sessions import FetchSessions
     from odradek.broker.groups import Groups
+    from odradek.broker.markers import Markers
     from odradek.broker.metadata import Metadata
     from odradek.broker.producer_ids import ProducerIdSource
     from odradek.broker.replicas import Replicas
     from odradek.broker.topics import Topics
+    from odradek.broker.transactions import Transactions
     from odradek.log.directories import LogDirectories
     from odradek.model.ids import BrokerId
     from odradek.observe.client_metrics import ClientMetrics
@@ -49,6 +51,8 @@ class Services:
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
     groups: Groups
+    markers: Markers
+    transactions: Transactions
     client_metrics: ClientMetrics
     request_metrics: RequestMetrics
     topic_metrics: TopicMetrics

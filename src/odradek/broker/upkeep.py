@@ -65,6 +65,8 @@ class Upkeep:
         )
         self.housekeeping.start()
         self.housekeeping.add(node.services.groups.expiring())
+        for chore in node.services.transactions.chores():
+            self.housekeeping.add(chore)
         node.metadata.on_change(self._forget_topics)
         if self._watch is not None:
             self.housekeeping.add(self._watch.ticking())

@@ -142,12 +142,12 @@ class TransactionShard:
         known = self._known(transactional_id)
         return self._outcome(transactional_id, known, known.timed_out(now_ms))
 
-    def expired(self, now_ms: int) -> Iterator[StoredRecord]:
-        """What forgets the ids that nobody has used for long. They may change while this is gone through."""
+    def expired(self, now_ms: int) -> Iterator[StoredRecord | None]:
+        """Of every id what forgets it, if nobody has used it for long. They may change meanwhile."""
         for transactional_id in list(self._transactions):
             known = self._transactions.get(transactional_id)
-            if known is not None and known.is_expired(now_ms, self._expiration_ms):
-                yield record_of(transactional_id, None)
+            is_expired = known is not None and known.is_expired(now_ms, self._expiration_ms)
+            yield record_of(transactional_id, None) if is_expired else None
 
     # -- replay: the only way anything changes -----------------------------------------------------------
 
