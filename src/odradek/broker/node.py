@@ -190,7 +190,7 @@ class Node:
         self.controller = ControllerShell(
             self.id,
             ClusterStore(self._session, cluster_id, world.clock.wall_ms),
-            Channels(lambda: self.services, self._tasks),
+            Channels(lambda: self.services),
             self._tasks,
             lambda topic: self.configs.topic(topic).boolean("unclean.leader.election.enable"),
             self._learn_configs,
