@@ -70,6 +70,22 @@ class Consumer(Protocol):
         """The next ones, as many as asked for."""
 
 
+class Member(Protocol):
+    """Its partitions are assigned by its group; where nothing was committed it begins at the earliest."""
+
+    def join(self, group: str, topic: str) -> None: ...
+
+    def await_partitions(self, count: int) -> None:
+        """Until the group has given it so many."""
+
+    def read(self, count: int) -> list[Found]: ...
+
+    def commit(self) -> None:
+        """What was read."""
+
+    def leave(self) -> None: ...
+
+
 class Administrator(Protocol):
     def create_topics(self, names: Sequence[str], partitions: int, settings: Settings) -> None: ...
 

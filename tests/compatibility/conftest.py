@@ -15,6 +15,8 @@ import pytest
 
 pytest.register_assert_rewrite("tests.compatibility.promises")
 
+from tests.compatibility import promises  # noqa: E402
+from tests.compatibility.clients import Producer  # noqa: E402
 from tests.compatibility.served import Served, start_odradek  # noqa: E402
 
 JAVA = Path(__file__).parent / "java"
@@ -46,6 +48,16 @@ def reader(client: object) -> object:
 def writer(client: object) -> object:
     """Who writes what a client under test reads."""
     return client
+
+
+@pytest.fixture(scope="module")
+def written(served: Served, writer: Producer) -> str:
+    """A topic with ten records, a second apart, in batches of two."""
+    topic = promises.fresh_name()
+    served.create_topic(topic)
+    for number in range(0, 10, 2):
+        writer.produce(topic, [promises.tenth(number), promises.tenth(number + 1)])
+    return topic
 
 
 @pytest.fixture(scope="session")

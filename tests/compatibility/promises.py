@@ -7,6 +7,7 @@ read, `reader` or `writer` is another one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from tests.compatibility.clients import (
     Consumer,
     Found,
     LogDirReader,
+    Member,
     Position,
     Producer,
     Record,
@@ -43,9 +45,15 @@ RECORDS: tuple[Record, ...] = (
     Record("headed", "value", T0 + 3, (("name", "1"), ("name", "2"), ("none", None), ("empty", ""))),
     *(Record(f"key-{number}", "compressible " * number, T0 + number) for number in range(4, 40)),
 )
+WITHOUT_NULL_HEADERS = tuple(
+    record._replace(headers=tuple(header for header in record.headers if header[1] is not None))
+    for record in RECORDS
+)
 
 
 class _OnTopics:
+    records: ClassVar[Sequence[Record]] = RECORDS  # what this client can say
+
     @pytest.fixture
     def topic(self, served: Served) -> str:
         name = fresh_name()
@@ -54,8 +62,6 @@ class _OnTopics:
 
 
 class Produces(_OnTopics):
-    records: ClassVar[Sequence[Record]] = RECORDS
-
     @pytest.mark.parametrize("acks", ACKS)
     @pytest.mark.parametrize("codec", CODECS)
     def test_records_arrive_as_they_were_sent(
@@ -102,18 +108,11 @@ class Produces(_OnTopics):
 class ProducesIdempotently(_OnTopics):
     def test_an_idempotent_producer_is_served(self, client: Producer, reader: Consumer, topic: str) -> None:
         for _ in range(2):
-            client.produce(topic, RECORDS, idempotent=True)
-        assert_same(read_all(reader, topic, 2 * len(RECORDS)), [*RECORDS, *RECORDS])
+            client.produce(topic, self.records, idempotent=True)
+        assert_same(read_all(reader, topic, 2 * len(self.records)), [*self.records, *self.records])
 
 
 class Consumes(_OnTopics):
-    @pytest.fixture
-    def written(self, writer: Producer, topic: str) -> str:
-        """A topic with ten records, a second apart, in batches of two."""
-        for number in range(0, 10, 2):
-            writer.produce(topic, [_tenth(number), _tenth(number + 1)])
-        return topic
-
     @pytest.mark.parametrize(
         ("position", "first"),
         [
@@ -132,20 +131,21 @@ class Consumes(_OnTopics):
         client.assign([written], position)
         found = client.read(10 - first)
         assert [each.offset for each in found] == list(range(first, 10))
-        assert [each.record for each in found] == [_tenth(number) for number in range(first, 10)]
+        assert [each.record for each in found] == [tenth(number) for number in range(first, 10)]
 
-    @pytest.mark.parametrize("position", [LATEST, Position("offset", 10)])
+    @pytest.mark.parametrize("position", [LATEST, Position("offset", 2)])
     def test_the_tail_is_followed(
-        self, client: Consumer, writer: Producer, written: str, position: Position
+        self, client: Consumer, writer: Producer, topic: str, position: Position
     ) -> None:
-        client.assign([written], position)
-        for number in range(10, 13):
-            writer.produce(written, [_tenth(number)])
-            assert client.read(1) == [Found(written, number, _tenth(number))]
+        writer.produce(topic, [tenth(0), tenth(1)])
+        client.assign([topic], position)
+        for number in range(2, 5):
+            writer.produce(topic, [tenth(number)])
+            assert client.read(1) == [Found(topic, number, tenth(number))]
 
     def test_an_offset_out_of_range_leads_back_to_the_beginning(self, client: Consumer, written: str) -> None:
         client.assign([written], Position("offset", 5000))
-        assert client.read(1) == [Found(written, 0, _tenth(0))]
+        assert client.read(1) == [Found(written, 0, tenth(0))]
 
     @pytest.mark.parametrize("codec", CODECS[1:])
     def test_what_the_broker_compressed_is_read(
@@ -153,9 +153,34 @@ class Consumes(_OnTopics):
     ) -> None:
         topic = fresh_name()
         served.create_topic(topic, compression_type=codec)
-        writer.produce(topic, RECORDS, codec="none")
-        assert_same(read_all(client, topic, len(RECORDS)), RECORDS)
+        writer.produce(topic, self.records, codec="none")
+        assert_same(read_all(client, topic, len(self.records)), self.records)
         assert stored_codec(served, topic) == codec
+
+
+class JoinsGroups(_OnTopics):
+    def test_a_group_goes_on_where_it_committed(self, client: Member, writer: Producer, topic: str) -> None:
+        writer.produce(topic, [tenth(number) for number in range(10)])
+        client.join(topic, topic)
+        assert [each.offset for each in client.read(6)] == list(range(6))
+        client.commit()
+        assert [each.offset for each in client.read(1)] == [6]
+        client.leave()
+        client.join(topic, topic)
+        assert [each.offset for each in client.read(4)] == list(range(6, 10))
+        client.leave()
+
+    def test_members_share_the_partitions(self, client: Member, other: Member, served: Served) -> None:
+        topic = fresh_name()
+        served.create_topic(topic, partitions=4)
+        client.join(topic, topic)
+        client.await_partitions(4)
+        other.join(topic, topic)
+        with ThreadPoolExecutor() as threads:  # both are at it at once, since one may wait for the other
+            list(threads.map(lambda member: member.await_partitions(2), (client, other)))
+        other.leave()
+        client.await_partitions(4)
+        client.leave()
 
 
 class Administers(_OnTopics):
@@ -194,14 +219,16 @@ class Administers(_OnTopics):
         self, client: Administrator, writer: Producer, topic: str
     ) -> None:
         positions = [EARLIEST, LATEST, Position("time", T0 + 4000), Position("time", T0 + 60_000)]
-        writer.produce(topic, [_tenth(number) for number in range(10)])
+        writer.produce(topic, [tenth(number) for number in range(10)])
         assert [client.offset(topic, position) for position in positions] == [0, 10, 4, -1]
         client.delete_records(topic, before=6)
         assert [client.offset(topic, position) for position in positions] == [6, 10, 6, -1]
 
 
-class ManyTopics:
-    def test_two_hundred_topics(self, client: Administrator, writer: Producer, reader: Consumer) -> None:
+class ManyTopics(_OnTopics):
+    def test_two_hundred_topics(
+        self, client: Administrator, writer: Producer, reader: Consumer, topic: str
+    ) -> None:
         """Made and deleted at once, written to one by one, read together."""
         topics = [fresh_name() for _ in range(200)]
         client.create_topics(topics, 1, {})
@@ -210,6 +237,7 @@ class ManyTopics:
             writer.produce(topic, [Record("key", topic, T0)])
         reader.assign(topics, EARLIEST)
         assert {(each.topic, each.record.value) for each in reader.read(20)} == {(t, t) for t in topics[::10]}
+        reader.assign([topic], EARLIEST)  # who still asks for a topic that is gone may make it anew
         client.delete_topics(topics)
         assert not client.topics().keys() & set(topics)
 
@@ -246,5 +274,5 @@ def assert_same(found: Sequence[Found], sent: Sequence[Record]) -> None:
             assert each.record == record
 
 
-def _tenth(number: int) -> Record:
+def tenth(number: int) -> Record:
     return Record(f"key {number}", f"value {number}", T0 + 1000 * number)
