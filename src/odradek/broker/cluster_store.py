@@ -104,14 +104,17 @@ class ClusterStore:
         return image.with_topics(await self.topics(await self.topic_names(topics), grown))
 
     async def brokers(self, watch: Watch | None = None) -> tuple[BrokerImage, ...]:
-        """Those that are registered now."""
-        ids = [BrokerId(int(name)) for name in await self.session.children(znodes.BROKER_IDS, watch)]
-        paths = [BrokerZnode.path(id) for id in ids]
+        """Those that are registered now. `watch` is called when one comes, goes or moves."""
         found = []
-        for id, path, node in zip(ids, paths, await self.session.get_many(paths), strict=True):
-            if node is not None:
-                told = BrokerZnode.decode(path, node.data)
-                found.append(BrokerImage(id, node.stat.created, told.endpoints, told.rack))
+        for name in await self.session.children(znodes.BROKER_IDS, watch):
+            id = BrokerId(int(name))
+            path = BrokerZnode.path(id)
+            try:
+                node = await self.session.get(path, watch)
+            except NoNode:
+                continue
+            told = BrokerZnode.decode(path, node.data)
+            found.append(BrokerImage(id, node.stat.created, told.endpoints, told.rack))
         return tuple(sorted(found))
 
     async def topic_names(self, watch: Watch | None = None) -> list[str]:

@@ -14,7 +14,7 @@ from odradek.net.server import ServerSettings
 if TYPE_CHECKING:
     from odradek.model.config.broker_config import BrokerConfig, ListenerConfig
     from odradek.model.listeners import Endpoint
-    from odradek.net.tls import ServerTls
+    from odradek.net.tls import ServerTls, TlsSettings
 
 
 def server_settings(config: BrokerConfig) -> ServerSettings:
@@ -39,7 +39,7 @@ def listener_settings(config: BrokerConfig, endpoint: Endpoint) -> ListenerSetti
     return ListenerSettings(
         name=endpoint.listener,
         address=Address(endpoint.host, endpoint.port),
-        tls=_tls(own) if endpoint.protocol.encrypts else None,
+        tls=_tls(tls_settings(own)) if endpoint.protocol.encrypts else None,
         backlog=config.integer("socket.listen.backlog.size"),
         sockets=SocketSettings(
             send_buffer_size=config.integer("socket.send.buffer.bytes"),
@@ -63,27 +63,31 @@ def _overrides(config: BrokerConfig) -> Iterator[tuple[str, int]]:
         yield host.strip("[]"), int(count)
 
 
-def _tls(config: ListenerConfig) -> ServerTls:
-    from odradek.net.tls import ClientAuth, Keystore, ServerTls, TlsSettings, Truststore
+def tls_settings(config: ListenerConfig) -> TlsSettings:
+    from odradek.net.tls import ClientAuth, Keystore, TlsSettings, Truststore
 
-    return ServerTls(
-        TlsSettings(
-            keystore=Keystore(
-                kind=config.string("ssl.keystore.type"),
-                location=config.optional_string("ssl.keystore.location"),
-                password=config.secret("ssl.keystore.password"),
-                chain=config.secret("ssl.keystore.certificate.chain"),
-                key=config.secret("ssl.keystore.key"),
-                key_password=config.secret("ssl.key.password"),
-            ),
-            truststore=Truststore(
-                kind=config.string("ssl.truststore.type"),
-                location=config.optional_string("ssl.truststore.location"),
-                password=config.secret("ssl.truststore.password"),
-                certificates=config.secret("ssl.truststore.certificates"),
-            ),
-            client_auth=ClientAuth(config.string("ssl.client.auth").lower()),
-            protocols=config.words("ssl.enabled.protocols"),
-            ciphers=config.words("ssl.cipher.suites"),
-        )
+    return TlsSettings(
+        keystore=Keystore(
+            kind=config.string("ssl.keystore.type"),
+            location=config.optional_string("ssl.keystore.location"),
+            password=config.secret("ssl.keystore.password"),
+            chain=config.secret("ssl.keystore.certificate.chain"),
+            key=config.secret("ssl.keystore.key"),
+            key_password=config.secret("ssl.key.password"),
+        ),
+        truststore=Truststore(
+            kind=config.string("ssl.truststore.type"),
+            location=config.optional_string("ssl.truststore.location"),
+            password=config.secret("ssl.truststore.password"),
+            certificates=config.secret("ssl.truststore.certificates"),
+        ),
+        client_auth=ClientAuth(config.string("ssl.client.auth").lower()),
+        protocols=config.words("ssl.enabled.protocols"),
+        ciphers=config.words("ssl.cipher.suites"),
     )
+
+
+def _tls(settings: TlsSettings) -> ServerTls:
+    from odradek.net.tls import ServerTls
+
+    return ServerTls(settings)

@@ -21,10 +21,11 @@ from odradek.broker.configs import Configs
 from odradek.broker.controller import ControllerShell
 from odradek.broker.directory_moves import DirectoryMoves
 from odradek.broker.dispatch import Dispatcher
+from odradek.broker.doors import Doors
 from odradek.broker.fetch_sessions import FetchSessions
 from odradek.broker.group_commit import GroupCommit
 from odradek.broker.groups import Groups
-from odradek.broker.listeners import listener_settings, server_settings
+from odradek.broker.listeners import server_settings
 from odradek.broker.markers import Markers
 from odradek.broker.metadata import Metadata
 from odradek.broker.producer_ids import ProducerIdSource
@@ -35,6 +36,7 @@ from odradek.broker.stage import Stage
 from odradek.broker.topics import Topics
 from odradek.broker.transactions import Transactions
 from odradek.broker.upkeep import Upkeep
+from odradek.coordination.store import StoreError
 from odradek.log.checkpoint import MetaProperties
 from odradek.log.directories import LogDirectories
 from odradek.log.recoveries import recover_logs, shares
@@ -110,7 +112,6 @@ class Node:
 
     async def start(self) -> list[Address]:
         """Where it listens, once clients are served."""
-        config = self.configs.broker
         await self.upkeep.open_for_watchers()
         self._started.append("upkeep")
         claimed = self.directories.claim()
@@ -128,12 +129,12 @@ class Node:
         await self.config_changes.load()
         await self._open_logs()
         self._build(cluster_id)
-        addresses = self._listen()
+        self._listen()
         self.services.broker_epoch = await registration.register(
             self._session,
             self.id,
-            _advertised(config, addresses),
-            config.optional_string("broker.rack"),
+            self.doors.advertised,
+            self.configs.broker.optional_string("broker.rack"),
             self._world.clock.wall_ms(),
         )
         self.config_changes.start(self._tasks)
@@ -143,7 +144,7 @@ class Node:
         self.server.open()
         self.stage = Stage.SERVING
         self.upkeep.start()
-        return list(addresses.values())
+        return self.doors.addresses
 
     async def _own_id(self, claimed: MetaProperties) -> BrokerId:
         config = self.configs.broker
@@ -243,15 +244,24 @@ class Node:
             partitions_described_max=config.integer("max.request.partition.size.limit"),
         )
 
-    def _listen(self) -> dict[str, Address]:
+    def _listen(self) -> None:
         config = self.configs.broker
         # Clients that wait for us already must not see a cluster that does not know its own topics yet.
         self.server = Server(self._world.network, self.dispatcher, server_settings(config), is_held=True)
         self._started.append("server")
-        return {
-            endpoint.listener: self.server.listen(listener_settings(config, endpoint))
-            for endpoint in config.listening.listeners
-        }
+        self.doors = Doors(self.server, self._advertise_anew)
+        self.doors.open(config)
+        self.configs.on_broker(self.doors.reconfigure)
+
+    def _advertise_anew(self, endpoints: list[Endpoint]) -> None:
+        self._tasks.start(self._advertise(endpoints), name="advertising anew")
+
+    async def _advertise(self, endpoints: list[Endpoint]) -> None:
+        rack = self.configs.broker.optional_string("broker.rack")
+        try:
+            await registration.advertise(self._session, self.id, endpoints, rack, self._world.clock.wall_ms())
+        except StoreError as failure:
+            _logger.error("nobody is told where this broker listens now: %s", failure)
 
     # -- stop --------------------------------------------------------------------------------------------
 
@@ -288,14 +298,3 @@ class Node:
     def _propose_isr(self, partition: HostedPartition, isr: frozenset[BrokerId]) -> None:
         """A cluster of one broker has nobody to let in or to put out."""
         raise AssertionError(f"{partition.name} proposed {sorted(isr)}")
-
-
-def _advertised(config: BrokerConfig, bound: dict[str, Address]) -> list[Endpoint]:
-    """Ports that were picked by the system are known now; a listener on every address goes by the machine's
-    loopback name unless something else is advertised."""
-    return [
-        endpoint._replace(
-            host=endpoint.host or "localhost", port=endpoint.port or bound[endpoint.listener].port
-        )
-        for endpoint in config.listening.advertised
-    ]

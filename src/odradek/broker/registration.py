@@ -67,3 +67,11 @@ async def register(
             "until the session of the one before has expired"
         ) from None
     return (await session.get(path)).stat.created
+
+
+async def advertise(
+    session: Session, id: BrokerId, endpoints: Iterable[Endpoint], rack: str | None, now_ms: int
+) -> None:
+    """Say that we are to be found elsewhere now; our broker epoch stays."""
+    znode = BrokerZnode(tuple(endpoints), rack, now_ms)
+    await session.commit(Write(BrokerZnode.path(id), znode.encode()))

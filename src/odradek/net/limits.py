@@ -65,6 +65,13 @@ class Admission:
         if name not in self._listeners:
             self._listeners[name] = limits, CreationRate(limits.creation_rate_max, now)
 
+    def limit_listener(self, name: str, limits: ListenerLimits, now: float) -> None:
+        """Other limits than before for a listener that is there."""
+        before, rate = self._listeners[name]
+        if limits.creation_rate_max != before.creation_rate_max:
+            rate = CreationRate(limits.creation_rate_max, now)
+        self._listeners[name] = limits, rate
+
     def reconfigure(self, limits: ConnectionLimits, now: float) -> None:
         if limits.creation_rate_max != self.limits.creation_rate_max:
             self._rate = CreationRate(limits.creation_rate_max, now)

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from odradek.net.connection import Connection, ConnectionSettings, Handler
-from odradek.net.limits import Admission, ConnectionLimits
+from odradek.net.limits import Admission, ConnectionLimits, ListenerLimits
 
 if TYPE_CHECKING:
     from odradek.net.port import Address, ListenerSettings, Listening, Network, Stream
@@ -116,6 +116,11 @@ class Server:
     def reconfigure(self, limits: ConnectionLimits) -> None:
         """New limits hold for new connections; nobody is thrown out."""
         self._admission.reconfigure(limits, self._loop.time())
+        self._steer()
+
+    def limit(self, name: str, limits: ListenerLimits) -> None:
+        """The same for one listener."""
+        self._admission.limit_listener(name, limits, self._loop.time())
         self._steer()
 
     def finish(self) -> None:
