@@ -167,6 +167,25 @@ def test_a_base_offset_before_its_segment_ends_the_log(
     assert recover(disk, directory, COMPACTED).log_end == 15
 
 
+def test_an_empty_segment_that_was_synced_says_where_the_log_ends(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    """All that is left of a compacted log that was cut."""
+    cut(disk, path(log, 1), 5 * SIZE)
+    log.truncate_to(20)
+    assert recover(disk, directory, COMPACTED, Known(recovery_point=20)).log_end == 20
+    assert recover(disk, directory, COMPACTED, Known(recovery_point=12)).log_end == 15
+
+
+def test_a_batch_that_reaches_into_the_next_segment_ends_the_log(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    content = bytearray(disk.read_file(path(log, 1)))
+    stamp(memoryview(content)[9 * SIZE :], 25, 0)
+    disk.replace_file(path(log, 1), bytes(content))
+    assert recover(disk, directory, COMPACTED).log_end == 19
+
+
 def test_a_base_offset_that_jumps_ahead_ends_the_log(
     log: PartitionLog, disk: SimDisk, directory: str
 ) -> None:

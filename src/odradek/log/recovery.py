@@ -151,8 +151,13 @@ class _Recovery:
             if why:
                 self._end_before(number + 1, why)
                 return
-        if self._row[-1].base_offset > self._end:
+        if self._count_reached() < len(self._row):
             self._end_before(len(self._row), f"offset {self._end} should come first")
+
+    def _count_reached(self) -> int:
+        """How many segments begin where the log has been. With any other it would end where no batch does."""
+        end = max(self._end, self._known.recovery_point)
+        return sum(segment.base_offset <= end for segment in self._row)
 
     def _first_suspect(self) -> int:
         """The first segment to be read: not wholly below the recovery point, or strange to look at."""
@@ -195,6 +200,8 @@ class _Recovery:
                 if self._end == following:
                     break  # the rest was cut off before the following segment began, but not durably
                 self._check(segment, header, batch)
+                if following is not None and header.next_offset > following:
+                    raise _broken(f"offset {header.last_offset} lies in the next segment")
                 if header.base_offset > self._end and not self._gap_is_meant(segment, position, header):
                     raise _broken(f"base offset {header.base_offset} leaves a gap")
                 self._take(segment, position, header, batch)
@@ -256,17 +263,18 @@ class _Recovery:
 
     def _end_before(self, number: int, why: str) -> None:
         """The segments from this one on go, the newest first, so that a crash leaves no hole; and those of
-        which nothing is left and that lie behind a gap: the log would end where no batch does."""
-        number = min(number, sum(segment.base_offset <= self._end for segment in self._row))
-        going = self._row[number:]
+        which nothing is left and which the log never reached."""
+        number = min(number, self._count_reached())
+        going, self._row = self._row[number:], self._row[:number]
         for segment in reversed(going):
             segment.remove()
             self._cut += segment.size
         self._snapshots.remove_above(self._end)
         also = f"; {len(going)} segments from there on removed" if going else ""
-        self._lines.append(f"{self._row[max(number - 1, 0)].path(LOG)}: {why}{also}")
+        self._lines.append(f"{self._row[-1].path(LOG)}: {why}{also}")
 
     def _settle(self) -> None:
+        self._end = max(self._end, self._row[-1].base_offset)
         told = [each for each in self._told_epochs if each.start_offset < self._end]
         # All at once: half of them would have the next recovery doubt the other half.
         self._epochs.replace([*self._seen_epochs, *told])
