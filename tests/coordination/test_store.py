@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from tests.coordination.conftest import RealZooKeeper
 
 from odradek.coordination.embedded import EmbeddedStore
+from odradek.coordination.ensemble import Ensemble
 from odradek.coordination.store import (
     Check,
     Create,
@@ -26,6 +28,7 @@ from odradek.coordination.store import (
     VersionConflict,
     Write,
 )
+from odradek.coordination.zookeeper import ZooKeeper
 
 Pair: TypeAlias = tuple[Session, Session]
 Stores: TypeAlias = Callable[[], AbstractAsyncContextManager[Pair]]
@@ -37,11 +40,32 @@ async def in_memory() -> AsyncIterator[Pair]:
     yield store.session(), store.session()
 
 
-@pytest.fixture(params=["in memory", "on disk", "on disk, waited for elsewhere"])
+@asynccontextmanager
+async def at(ensemble: Ensemble) -> AsyncIterator[Pair]:
+    one, other = ZooKeeper(ensemble), ZooKeeper(ensemble)
+    sessions = await one.session(), await other.session()
+    try:
+        yield sessions
+    finally:
+        for session in sessions:
+            await session.close()
+
+
+EMBEDDED = ("in memory", "on disk", "on disk, waited for elsewhere")
+ZOOKEEPER = ("ZooKeeper", "ZooKeeper, with TLS and a login")
+
+
+@pytest.fixture(
+    params=[*EMBEDDED, *(pytest.param(each, marks=pytest.mark.compatibility) for each in ZOOKEEPER)]
+)
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
     """Two sessions of one empty store."""
     if request.param == "in memory":
         return in_memory
+    if request.param in ZOOKEEPER:
+        zookeeper: RealZooKeeper = request.getfixturevalue("zookeeper")
+        secure = request.param != ZOOKEEPER[0]
+        return lambda: at(zookeeper.secure_ensemble() if secure else zookeeper.ensemble())
 
     async def elsewhere(write: Callable[[], None]) -> None:
         await asyncio.sleep(0)
