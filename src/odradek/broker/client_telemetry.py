@@ -17,7 +17,7 @@ from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import id_text
 from odradek.observe.client_metrics import ClientMetrics, Told
 from odradek.wire.checksum import crc32c
-from odradek.wire.compression import Codec, TooLarge, decompress
+from odradek.wire.compression import Codec, decompress
 from odradek.wire.otlp import MalformedOtlp, read_points
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class ClientTelemetry:
                 )
                 silent_s = SILENT_INTERVALS_MAX * client.wanted.interval_ms / 1000
                 self._metrics.take(instance, _labels(facts), told, self._clock.monotonic() + silent_s)
-        except (TooLarge, MalformedOtlp, ValueError) as bad:
+        except (ApiError, MalformedOtlp) as bad:
             raise ApiError(ErrorCode.INVALID_RECORD, str(bad)) from None
         if request.terminating:
             self._metrics.forget(instance)
