@@ -15,6 +15,7 @@ from odradek.model.config.client_metrics import INTERVAL_MS_DEFAULT, Subscriptio
 from odradek.model.config.setting import ConfigError
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import id_text
+from odradek.model.image import CLIENT_METRICS
 from odradek.observe.client_metrics import ClientMetrics, Told
 from odradek.wire.checksum import crc32c
 from odradek.wire.compression import Codec, decompress
@@ -119,7 +120,7 @@ class ClientTelemetry:
         if configs is not self._read_from:
             self._read_from = configs
             self._subscriptions = tuple(
-                _readable(texts for entity, texts in configs.items() if entity.kind == "client-metrics")
+                _readable(texts for entity, texts in configs.items() if entity.kind == CLIENT_METRICS)
             )
         return self._subscriptions
 

@@ -25,7 +25,7 @@ from odradek.coordination.store import (
     Write,
 )
 from odradek.coordination.znodes import ConfigChangeZnode, ConfigZnode
-from odradek.model.image import ConfigEntity
+from odradek.model.image import CLIENT_METRICS, ConfigEntity
 
 if TYPE_CHECKING:
     from odradek.broker.configs import Configs
@@ -39,7 +39,7 @@ _logger = logging.getLogger("odradek.broker.config_changes")
 
 NOTICE_KEPT_MS = 15 * 60 * 1000
 AFTER_A_FAILURE_S = 1.0
-KINDS = ("topics", "brokers", "clients", "users", "ips", "client-metrics")
+KINDS = ("topics", "brokers", "clients", "users", "ips", CLIENT_METRICS)
 
 Texts: TypeAlias = Mapping[str, str]
 Change: TypeAlias = Callable[[Texts], Texts]
@@ -113,14 +113,14 @@ class ConfigChanges:
 
     async def _written(self, entity: ConfigEntity, texts: Texts, version: int | None) -> list[Operation]:
         path, data = ConfigZnode.path(entity), ConfigZnode(texts).encode()
-        parent = path.rpartition("/")[0]
         notice = Create(ConfigChangeZnode.PREFIX, ConfigChangeZnode(entity).encode(), sequential=True)
-        if version is not None:
-            return [Write(path, data, version), notice]
-        operations: list[Operation] = [Create(path, data), notice]
-        if await self._session.get_many([parent]) == [None]:
-            operations.insert(0, Create(parent))
-        return operations
+        if version is None:
+            parent = path.rpartition("/")[0]
+            is_known = await self._session.get_many([parent]) != [None]
+            return [*([] if is_known else [Create(parent)]), Create(path, data), notice]
+        if not texts and entity.kind == CLIENT_METRICS:  # a subscription is what was set of it, and no more
+            return [Delete(path, version), notice]
+        return [Write(path, data, version), notice]
 
     # -- following ---------------------------------------------------------------------------------------
 

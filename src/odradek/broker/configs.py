@@ -23,17 +23,17 @@ class Configs:
     def __init__(self, started_with: BrokerConfig, image: Callable[[], ClusterImage]) -> None:
         self.broker = started_with
         self._image = image
-        self._topics: dict[str, TopicConfig] = {}
+        self._topics: dict[str, tuple[Mapping[str, str], TopicConfig]] = {}  # with what they were read from
         self._settings: dict[str, LogSettings] = {}
         self._on_topic: list[OnTopic] = []
         self._on_broker: list[OnBroker] = []
 
     def topic(self, name: str) -> TopicConfig:
-        known = self._topics.get(name)
-        if known is None:
-            known = self._topics[name] = TopicConfig(
-                self.broker, self._image().config(ConfigEntity.topic(name))
-            )
+        texts = self._image().config(ConfigEntity.topic(name))
+        read_from, known = self._topics.get(name, (None, None))
+        if known is None or read_from is not texts:
+            known = TopicConfig(self.broker, texts)
+            self._topics[name] = (texts, known)
             for complaint in known.ignored:
                 _logger.warning("topic %s: %s; the default holds", name, complaint)
         return known

@@ -182,6 +182,7 @@ class ControllerShell:
 
     def _grown(self, topic: str) -> Callable[[], None]:
         async def look(machine: Controller) -> list[Effect]:
+            await self._learn_configs([topic])  # it may be another one of the same name by now
             topics = await self._store.topics([topic], self._grown)
             return machine.handle(TopicsSeen(tuple(topics))) if topics else []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from odradek.model.ids import NO_BROKER, NO_TOPIC_ID, BrokerId, Partition, TopicId
@@ -56,6 +57,10 @@ class TopicImage(NamedTuple):
         return self._replace(partitions={**self.partitions, **changed})
 
 
+CLIENT_METRICS = "client-metrics"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 class ConfigEntity(NamedTuple):
     """What a configuration belongs to, in the words of its znode: `/config/<kind>/<name>`."""
 
@@ -76,7 +81,7 @@ class ConfigEntity(NamedTuple):
 
     @staticmethod
     def client_metrics(subscription: str) -> ConfigEntity:
-        return ConfigEntity("client-metrics", subscription)
+        return ConfigEntity(CLIENT_METRICS, subscription)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +107,7 @@ class ClusterImage:
 
     def config(self, entity: ConfigEntity) -> Mapping[str, str]:
         """What was set for this entity; empty when nothing was."""
-        return self.configs.get(entity, {})
+        return self.configs.get(entity, _NOTHING)
 
     # -- changing ------------------------------------------------------------------------------------------
 

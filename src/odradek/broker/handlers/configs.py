@@ -30,7 +30,7 @@ from odradek.model.config.setting import ConfigError
 from odradek.model.config.topic_config import TopicConfig
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import BrokerId
-from odradek.model.image import ConfigEntity
+from odradek.model.image import CLIENT_METRICS, ConfigEntity
 from odradek.wire.messages.configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
@@ -405,7 +405,7 @@ async def _names(ctx: RequestContext, kind: Kind) -> list[str]:
         case Kind.BROKER | Kind.BROKER_LOGGER:
             return [str(id) for id in image.brokers]
         case Kind.CLIENT_METRICS:
-            return await ctx.services.config_changes.names("client-metrics")
+            return await ctx.services.config_changes.names(CLIENT_METRICS)
         case Kind.GROUP:
             return []
 
