@@ -209,6 +209,10 @@ def configs_of_brokers() -> Script:
     yield describing(CLIENT_METRICS, "x").but(KRAFT, *RESULT, "results.configs")
 
 
+def every_config_of_a_broker() -> Script:
+    yield describing(BROKER, "0")
+
+
 def change_of_brokers() -> Script:
     key = "log.retention.ms"
     yield changing(BROKER, "0", (key, SET, "5000"))
@@ -338,6 +342,7 @@ SCENES = (
     Scene(change_of_topics),
     Scene(change_of_lists),
     Scene(configs_of_brokers, {"log.retention.minutes": "50", "a.plugin.s.setting": "x"}),
+    Scene(every_config_of_a_broker),
     Scene(change_of_brokers),
     Scene(change_of_broker_lists),
     Scene(change_of_what_nobody_knows),

@@ -34,9 +34,12 @@ _ENVIRONMENT = {
     "session_id",
     "client_instance_id",
 }
-_NOW = {"log_append_time_ms"}
+_TIMES = {"log_append_time_ms", "last_timestamp", "transaction_start_time_ms"}
+_NOW_MS = 24 * 3600 * 1000  # by which a clock may differ that tells the present
 _TEXTS = {"documentation"}
 _ORDERED = {"synonyms"}
+_OWN_SETTINGS = {"listeners", "log.dirs", "zookeeper.connect"}  # each broker has others
+_OF_A_SETTING = {"value", "config_source", "synonyms"}
 _NOTHING = (None, 0, -1, "")
 
 
@@ -112,8 +115,9 @@ class Player:
     def _tell(self, message: object, version: int) -> Json:
         told: dict[str, Json] = {}
         self._learn_id(message)
+        is_own_setting = getattr(message, "name", None) in _OWN_SETTINGS
         for field in declaration(type(message)).fields:
-            if not field.exists(version):
+            if not field.exists(version) or (is_own_setting and field.name in _OF_A_SETTING):
                 continue
             value = getattr(message, field.name)
             if isinstance(field.shape, Array) and value is not None:
@@ -139,7 +143,9 @@ class Player:
             return self._ids[value]
         if isinstance(value, bytes | bytearray | memoryview):
             return bytes(value).hex()
-        if (name in _ENVIRONMENT or name in _NOW or name in _TEXTS) and value not in _NOTHING:
+        if (name in _ENVIRONMENT or name in _TEXTS) and value not in _NOTHING:
+            return f"a {name}"
+        if name in _TIMES and isinstance(value, int) and abs(value - time.time() * 1000) < _NOW_MS:
             return f"a {name}"
         assert value is None or isinstance(value, bool | int | float | str), f"{name} is {value!r}"
         return value
