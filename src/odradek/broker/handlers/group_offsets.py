@@ -142,6 +142,22 @@ def offset_commit(
     return hosted.carry_out(ctx, Outcome(outcome.records, respond()), refuse)
 
 
+def refuse_offset_commit(request: OffsetCommitRequest, refusal: ApiError) -> OffsetCommitResponse:
+    return OffsetCommitResponse(
+        topics=tuple(
+            OffsetCommitTopicResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=tuple(
+                    PartitionError(partition_index=each.partition_index, error_code=refusal.error.code)
+                    for each in topic.partitions
+                ),
+            )
+            for topic in request.topics
+        )
+    )
+
+
 def _value(
     commit: OffsetCommitPartition | TxnOffsetCommitPartition, now_ms: int, expires_ms: int
 ) -> OffsetCommitValue:

@@ -129,6 +129,12 @@ def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Desc
     )
 
 
+def refuse_describe_groups(request: DescribeGroupsRequest, refusal: ApiError) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(
+        groups=tuple(_no_group(group_id, refusal.error, state="") for group_id in request.groups)
+    )
+
+
 def _described(ctx: RequestContext, group_id: str, operations: int) -> DescribedGroup:
     try:
         group = ctx.services.groups.hosting(group_id, may_be_empty=True).shard.find(group_id)
@@ -220,6 +226,13 @@ async def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> De
         error = await _delete(ctx, group_id)
         results.append(DeletedGroup(group_id=group_id, error_code=error.code))
     return DeleteGroupsResponse(results=tuple(results))
+
+
+def refuse_delete_groups(request: DeleteGroupsRequest, refusal: ApiError) -> DeleteGroupsResponse:
+    error = refusal.error.code
+    return DeleteGroupsResponse(
+        results=tuple(DeletedGroup(group_id=group_id, error_code=error) for group_id in request.groups_names)
+    )
 
 
 async def _delete(ctx: RequestContext, group_id: str) -> ErrorCode:
