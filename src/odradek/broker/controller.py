@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, cast
 
 from odradek.broker import orders
 from odradek.broker.cluster_store import ClusterStore
@@ -79,6 +79,7 @@ class ControllerShell:
         self._machine: Controller | None = None
         self._fence = -1
         self._queue: asyncio.Queue[Callable[[Controller], Awaitable[None]]] = asyncio.Queue()
+        self._waiting: set[asyncio.Future[object]] = set()  # who asked and has no answer yet
         self.elections_won = 0
 
     @property
@@ -98,6 +99,9 @@ class ControllerShell:
         if self._machine is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER, "This is not the correct controller for this cluster.")
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        waiting = cast("asyncio.Future[object]", answer)
+        self._waiting.add(waiting)
+        waiting.add_done_callback(self._waiting.discard)
 
         async def act(machine: Controller) -> None:
             try:
@@ -163,8 +167,11 @@ class ControllerShell:
         return lambda: self._queue.put_nowait(act)
 
     def _refuse_waiting(self) -> None:
-        """Whoever asked too late finds the queue's next owner, or nobody."""
+        """Whoever asked too late is told so; what the queue's next owner finds in it is its own."""
         self._queue = asyncio.Queue()
+        for answer in list(self._waiting):
+            if not answer.done():
+                answer.set_exception(_not_controller())
 
     # -- looks ----------------------------------------------------------------------------------------------
 
