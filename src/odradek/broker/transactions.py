@@ -80,6 +80,9 @@ class Transactions:
         self._complete_soon(hosted, transactional_id)
         return answer
 
+    def now_ms(self) -> int:
+        return self._clock.wall_ms()
+
     # -- the keeper of shards ----------------------------------------------------------------------------
 
     def new_shard(self) -> TransactionShard:
@@ -116,7 +119,7 @@ class Transactions:
             try:
                 await hosted.committed(hosted.end)
                 await self._markers.write(completion, hosted.epoch)
-                hosted.write(hosted.shard.complete(transactional_id, self._clock.wall_ms()).records)
+                hosted.write(hosted.shard.complete(transactional_id, self.now_ms()).records)
             except Overtaken as overtaken:
                 _logger.warning("the transaction of %s stays undecided: %s", transactional_id, overtaken)
                 return
@@ -148,7 +151,7 @@ class Transactions:
             await self._in_slices(hosted, self._time_outs(hosted))
 
     def _time_outs(self, hosted: Hosted) -> Iterator[None]:
-        now_ms = self._clock.wall_ms()
+        now_ms = self.now_ms()
         for transactional_id in hosted.shard.timed_out(now_ms):
             outcome = hosted.shard.time_out(transactional_id, now_ms)
             if outcome.records:  # it may have ended a moment ago
@@ -162,7 +165,7 @@ class Transactions:
             await self._in_slices(hosted, self._forgettings(hosted))
 
     def _forgettings(self, hosted: Hosted) -> Iterator[None]:
-        for tombstone in hosted.shard.expired(self._clock.wall_ms()):
+        for tombstone in hosted.shard.expired(self.now_ms()):
             if tombstone is not None:
                 hosted.write((tombstone,))
             yield

@@ -145,6 +145,11 @@ class ProducerStates:
                 f"{producer.coordinator_epoch}",
             )
 
+    def is_open(self, producer_id: int, epoch: int) -> bool:
+        """Has this producer a transaction open here, in this very epoch?"""
+        producer = self._producers.get(producer_id)
+        return producer is not None and producer.transaction_first_offset >= 0 and producer.epoch == epoch
+
     # -- telling, after it was written ------------------------------------------------------------------
 
     def appended(self, header: BatchHeader, base_offset: int) -> None:

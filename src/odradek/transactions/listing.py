@@ -20,7 +20,7 @@ class Listing:
         self._now_ms = now_ms
         self._longer_than_ms = request.duration_filter
         self._producer_ids = frozenset(request.producer_id_filters)
-        named = request.state_filters
+        named = tuple(dict.fromkeys(request.state_filters))
         self.unknown_states = tuple(each for each in named if each not in STATES_BY_LABEL)
         known = frozenset(STATES_BY_LABEL[each] for each in named if each in STATES_BY_LABEL)
         self._states = known if named else frozenset(State)

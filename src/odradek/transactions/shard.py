@@ -38,6 +38,11 @@ class TransactionShard:
 
     # -- requests ----------------------------------------------------------------------------------------
 
+    def check_timeout(self, timeout_ms: int) -> None:
+        """May a producer ask for it? `ApiError` if not."""
+        if not 0 < timeout_ms <= self._timeout_ms_max:
+            raise ApiError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+
     def needs_id(self, transactional_id: str) -> bool:
         """What a producer asks for next may need an id that nobody has: to be taken before asking."""
         transaction = self._transactions.get(transactional_id)
@@ -53,8 +58,6 @@ class TransactionShard:
         now_ms: int,
     ) -> Outcome[Identity | None]:
         """InitProducerId. None: an ongoing transaction is aborted first, the producer is to ask again."""
-        if not 0 < timeout_ms <= self._timeout_ms_max:
-            raise ApiError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
         known = self._transactions.get(transactional_id)
         if known is None:
             assert fresh_id is not None, "whoever asks looks at needs_id first"

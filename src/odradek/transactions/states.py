@@ -64,8 +64,8 @@ TABLE: Final[Mapping[State, Mapping[Event, Next]]] = {
     #                           OPENED     ADDED     COMMITTED     ABORTED    MARKED      TIMED_OUT   EXPIRED
     State.EMPTY:           _row(_EMPTY,    _ONGOING, _WRONG,       _WRONG,    _NEVER,     _KEPT,      _GONE),
     State.ONGOING:         _row(_ABORTING, _ONGOING, _COMMITTING,  _ABORTING, _NEVER,     _ABORTING,  _KEPT),
-    State.PREPARE_COMMIT:  _row(_WAIT,     _WAIT,    _WAIT,        _WRONG,    _COMMITTED, _KEPT,      _KEPT),
-    State.PREPARE_ABORT:   _row(_WAIT,     _WAIT,    _WRONG,       _WAIT,     _ABORTED,   _KEPT,      _KEPT),
+    State.PREPARE_COMMIT:  _row(_WAIT,     _WAIT,    _WAIT,        _WAIT,     _COMMITTED, _KEPT,      _KEPT),
+    State.PREPARE_ABORT:   _row(_WAIT,     _WAIT,    _WAIT,        _WAIT,     _ABORTED,   _KEPT,      _KEPT),
     State.COMPLETE_COMMIT: _row(_EMPTY,    _ONGOING, _KEPT,        _WRONG,    _NEVER,     _KEPT,      _GONE),
     State.COMPLETE_ABORT:  _row(_EMPTY,    _ONGOING, _WRONG,       _KEPT,     _NEVER,     _KEPT,      _GONE),
     State.DEAD:            _row(_NEVER,    _NEVER,   _NEVER,       _NEVER,    _NEVER,     _KEPT,      _KEPT),

@@ -11,8 +11,9 @@ from tests.compatibility.scenes import (
     producing,
     reading,
     topics,
+    transactions,
 )
 
-_THEMES = (topics, configs, placement, producing, reading, offsets, metadata, frames)
+_THEMES = (topics, configs, placement, producing, reading, offsets, metadata, frames, transactions)
 
 SCENES = {scene.name: scene for theme in _THEMES for scene in theme.SCENES}

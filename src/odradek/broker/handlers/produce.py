@@ -5,19 +5,26 @@ Every append happens before anything waits, so one connection's requests append 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, TypeAlias
 
 from odradek.broker.parked import Parked
 from odradek.broker.partition import ACKS_ALL, ACKS_LEADER, ACKS_NONE
+from odradek.broker.verification import BY_ID_SINCE, Refused, Verification, verify
 from odradek.log.log import Origin
 from odradek.log.validate import RecordsRefused
 from odradek.model.errors import ApiError, ErrorCode, StorageError
+from odradek.model.topic_names import is_internal
+from odradek.wire.batch import ATTRIBUTES_AT, HEADER_SIZE, TRANSACTIONAL
 from odradek.wire.messages.produce import (
     CurrentLeader,
     NodeEndpoint,
+    PartitionData,
     PartitionResponse,
+    ProduceRequest,
     ProduceResponse,
     RecordError,
+    TopicData,
     TopicResponse,
 )
 
@@ -25,9 +32,9 @@ if TYPE_CHECKING:
     from odradek.broker.context import RequestContext
     from odradek.broker.partition import HostedPartition
     from odradek.log.log import Appended
-    from odradek.wire.messages.produce import PartitionData, ProduceRequest, TopicData
 
-BY_ID_SINCE = 13
+_FLAGS_AT = ATTRIBUTES_AT + 1
+_NOBODY: Refused = {}
 NO_OFFSET = -1
 
 _BEFORE_THE_LOG = (
@@ -72,14 +79,32 @@ class Append:
 
 
 Appends = list[tuple["TopicData", list[Append]]]
+Answer: TypeAlias = ProduceResponse | Parked[ProduceResponse] | None
 
 
-def produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse | Parked[ProduceResponse] | None:
-    acks = request.acks
-    if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+def produce(ctx: RequestContext, request: ProduceRequest) -> Answer | Coroutine[object, object, Answer]:
+    if request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
         return refuse_produce(request, ApiError(ErrorCode.INVALID_REQUIRED_ACKS))
+    if request.transactional_id is None:
+        if _is_transactional(request):
+            return refuse_produce(request, ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
+        return _produce(ctx, request, _NOBODY)
+    verification = verify(ctx, request, request.transactional_id)
+    if verification.is_settled:
+        return _produce(ctx, request, verification.refusals)
+    return _produce_later(ctx, _kept(request), verification)
+
+
+async def _produce_later(ctx: RequestContext, request: ProduceRequest, verification: Verification) -> Answer:
+    """Once those partitions are known to take part in the transaction that are written to."""
+    await verification.settle()
+    return _produce(ctx, request, verification.refusals)
+
+
+def _produce(ctx: RequestContext, request: ProduceRequest, refused: Refused) -> Answer:
+    acks = request.acks
     appends: Appends = [
-        (topic, [_append(ctx, topic, data, acks) for data in topic.partition_data])
+        (topic, [_append(ctx, topic, data, acks, refused) for data in topic.partition_data])
         for topic in request.topic_data
     ]
     if acks == ACKS_NONE:
@@ -91,7 +116,42 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> ProduceResponse | P
     return _park(ctx, request, appends, waiting)
 
 
-def _append(ctx: RequestContext, topic: TopicData, data: PartitionData, acks: int) -> Append:
+def _is_transactional(request: ProduceRequest) -> bool:
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            records = data.records
+            assert records is None or isinstance(records, memoryview)
+            if records is not None and len(records) >= HEADER_SIZE and records[_FLAGS_AT] & TRANSACTIONAL:
+                return True
+    return False
+
+
+def _kept(request: ProduceRequest) -> ProduceRequest:
+    """Records are views of what was received, which is overwritten once we wait."""
+
+    def copied(data: PartitionData) -> PartitionData:
+        assert isinstance(data.records, memoryview | None)
+        records = None if data.records is None else memoryview(bytearray(data.records))
+        return PartitionData(index=data.index, records=records)
+
+    return ProduceRequest(
+        transactional_id=request.transactional_id,
+        acks=request.acks,
+        timeout_ms=request.timeout_ms,
+        topic_data=tuple(
+            TopicData(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_data=tuple(map(copied, topic.partition_data)),
+            )
+            for topic in request.topic_data
+        ),
+    )
+
+
+def _append(
+    ctx: RequestContext, topic: TopicData, data: PartitionData, acks: int, refused: Refused
+) -> Append:
     name = topic.name
     replicas = ctx.services.replicas
     records = data.records
@@ -103,6 +163,12 @@ def _append(ctx: RequestContext, topic: TopicData, data: PartitionData, acks: in
             if ctx.version >= BY_ID_SINCE
             else replicas.hosted(name, data.index)
         )
+        if partition.name in refused:
+            return Append(data.index, refusal=refused[partition.name])
+        if is_internal(partition.name.topic):
+            raise ApiError(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {partition.name.topic}"
+            )
         if not records:
             raise ApiError(ErrorCode.INVALID_RECORD, "a produced partition has no records")
         appended = partition.append(records, acks, Origin.CLIENT)

@@ -101,8 +101,10 @@ def _answer(
                         ),
                     )
                     for topic in marker.topics
+                    if topic.partition_indexes
                 ),
             )
             for at, marker in enumerate(request.markers)
+            if _partitions(marker)
         )
     )

@@ -92,8 +92,9 @@ def init_producer_id(
     if request.keep_prepared_txn:
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
     if transactional_id is not None:
-        hosted = ctx.services.transactions.hosting(transactional_id)
-        if not hosted.shard.needs_id(transactional_id):
+        shard = ctx.services.transactions.hosting(transactional_id).shard
+        shard.check_timeout(request.transaction_timeout_ms)  # before an id is taken for nothing
+        if not shard.needs_id(transactional_id):
             return _open(ctx, request, None)
     id = ctx.services.producer_ids.at_hand()
     return _open(ctx, request, id) if id is not None else _take_and_open(ctx, request)
@@ -220,7 +221,7 @@ def _verified(ctx: RequestContext, adding: AddPartitionsToTxnTransaction) -> Add
             hosted.shard.check_takes_part(adding.transactional_id, identity, partition)
         except ApiError as refusal:
             errors[partition] = refusal.error
-    return _result(adding, errors, ErrorCode.NONE)
+    return _result(adding, errors, ErrorCode.NONE, tells_empty_topics=False)
 
 
 def _missing(ctx: RequestContext, topics: Iterable[AddPartitionsToTxnTopic]) -> list[Partition]:
@@ -244,7 +245,11 @@ def _added(adding: AddPartitionsToTxnTransaction, error: ErrorCode) -> AddPartit
 
 
 def _result(
-    adding: AddPartitionsToTxnTransaction, errors: dict[Partition, ErrorCode], otherwise: ErrorCode
+    adding: AddPartitionsToTxnTransaction,
+    errors: dict[Partition, ErrorCode],
+    otherwise: ErrorCode,
+    *,
+    tells_empty_topics: bool = True,
 ) -> AddPartitionsToTxnResult:
     return AddPartitionsToTxnResult(
         transactional_id=adding.transactional_id,
@@ -260,6 +265,7 @@ def _result(
                 ),
             )
             for topic in adding.topics
+            if topic.partitions or tells_empty_topics
         ),
     )
 
