@@ -58,3 +58,41 @@ def test_the_second_signal_stops_at_once(first: signal.Signals, second: signal.S
         assert line_of(process) == "stopping"
         process.send_signal(second)
         assert process.wait(10) == -second
+
+
+NOTICES = """
+from odradek.runtime.signals import noticing_signals
+
+with noticing_signals() as noticed:
+    print("ready", flush=True)
+    while noticed() is None:
+        pass
+    print("noticed", noticed(), flush=True)
+    {then}
+"""
+
+
+def noticing(then: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", NOTICES.format(then=then)], stdout=subprocess.PIPE, text=True
+    )
+    assert line_of(process) == "ready"
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_loop_that_looks_for_itself_is_told_which_signal_came(number: signal.Signals) -> None:
+    with noticing("pass") as process:
+        process.send_signal(number)
+        assert line_of(process) == f"noticed {number.value}"
+        assert process.wait(10) == 0
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_a_loop_that_does_not_look() -> None:
+    with noticing("while True: pass") as process:
+        process.send_signal(signal.SIGTERM)
+        assert line_of(process) == f"noticed {signal.SIGTERM.value}"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == -signal.SIGTERM

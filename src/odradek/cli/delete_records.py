@@ -11,7 +11,7 @@ import click
 
 from odradek.cli.failures import Impossible, Misused, Told, message, said_as
 from odradek.cli.flags import text, verb
-from odradek.cli.output import json_line
+from odradek.cli.output import Row, json_line
 from odradek.cli.reach import ClusterFlags, administer
 from odradek.model.ids import Partition
 
@@ -46,15 +46,14 @@ def run(flags: DeleteRecordsFlags) -> None:
 
 
 def _print(partition: Partition, answer: int | Refused, *, in_json: bool) -> None:
-    failure = answer if not isinstance(answer, int) else None
-    if in_json:
-        place = {"topic": partition.topic, "partition": partition.number}
-        error = failure.error.name if failure is not None else None
-        click.echo(json_line({**place, "low_watermark": None if failure else answer, "error": error}))
-    elif failure is not None:
-        click.echo(f"partition: {partition}\terror: {said_as(failure)}: {message(failure)}")
+    place: Row = {"topic": partition.topic, "partition": partition.number}
+    if isinstance(answer, int):
+        shown = f"partition: {partition}\tlow_watermark: {answer}"
+        row = {**place, "low_watermark": answer}
     else:
-        click.echo(f"partition: {partition}\tlow_watermark: {answer}")
+        shown = f"partition: {partition}\terror: {said_as(answer)}: {message(answer)}"
+        row = {**place, "error": answer.error.name}
+    click.echo(json_line(row) if in_json else shown)
 
 
 def _read(path: str) -> str:

@@ -57,6 +57,12 @@ def texts(help: str, *names: str, shown: str = "TEXT") -> tuple[str, ...]:
     return made
 
 
+def words(help: str, *names: str, default: str, shown: str = "TEXT") -> str:
+    spec = _Spec(f"{help} Without it: {default}.", shown, click.STRING, names)
+    made: str = dataclasses.field(default=default, metadata={_SPEC: spec})
+    return made
+
+
 def number(help: str, *names: str, shown: str = "NUMBER") -> int | None:
     spec = _Spec(help, shown, click.INT, names)
     made: int | None = dataclasses.field(default=None, metadata={_SPEC: spec})

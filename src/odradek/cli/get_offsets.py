@@ -10,7 +10,7 @@ import click
 
 from odradek.cli.failures import Impossible, Told, message
 from odradek.cli.flags import switch, text, verb
-from odradek.cli.output import json_line
+from odradek.cli.output import Row, json_line
 from odradek.cli.reach import ClusterFlags, administer
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _print(partition: Partition, answer: ListOffsetsPartitionResponse | Refused,
         said = message(answer)
         click.echo(f"Skip getting offsets for topic-partition {partition} due to error: {said}", err=True)
     elif in_json:
-        place = {"topic": partition.topic, "partition": partition.number}
+        place: Row = {"topic": partition.topic, "partition": partition.number}
         click.echo(json_line({**place, "offset": answer.offset, "timestamp": answer.timestamp}))
     elif answer.offset != _UNKNOWN:
         click.echo(f"{partition.topic}:{partition.number}:{answer.offset}")

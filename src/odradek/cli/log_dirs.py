@@ -15,7 +15,6 @@ from odradek.cli.reach import ClusterFlags, administer
 
 if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
-    from odradek.model.ids import BrokerId
     from odradek.wire.messages.reassign import DescribeLogDirsResult
 
 
@@ -40,9 +39,7 @@ def run(flags: LogDirsFlags) -> None:
     click.echo(json_line(described(found, topics)))
 
 
-async def _directories(
-    cluster: Cluster, flags: LogDirsFlags
-) -> dict[BrokerId, tuple[DescribeLogDirsResult, ...]]:
+async def _directories(cluster: Cluster, flags: LogDirsFlags) -> dict[int, tuple[DescribeLogDirsResult, ...]]:
     from odradek.client.brokers import brokers, log_dirs
     from odradek.client.failures import Refused
     from odradek.model.ids import BrokerId

@@ -13,6 +13,7 @@ from odradek import __version__
 VERBS: Mapping[str, str] = {
     "start": "Run a broker.",
     "dump": "Print what the files of a data directory hold.",
+    "config": "Print the reference of all settings.",
     "topics": "Create, delete, describe or change topics.",
     "configs": "Show and change settings.",
     "get-offsets": "Show where logs begin and end.",
@@ -20,6 +21,14 @@ VERBS: Mapping[str, str] = {
     "log-dirs": "Show the data directories of brokers.",
     "broker-api-versions": "Show what each broker can be asked.",
     "cluster": "Show the cluster's id, or forget a broker.",
+    "zookeeper": "Run a real ZooKeeper, or look into one.",
+    "console-producer": "Lines in, records out.",
+    "console-consumer": "Records in, lines out.",
+    "producer-perf-test": "Measure how fast records can be sent.",
+    "consumer-perf-test": "Measure how fast records can be consumed.",
+    "e2e-latency": "Measure how long a record takes from producer to consumer.",
+    "verifiable-producer": "Send numbers that grow, and say in JSON what became of each.",
+    "verifiable-consumer": "Consume in a group, and say in JSON what it was given.",
 }
 
 

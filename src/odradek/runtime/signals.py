@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
@@ -29,3 +30,22 @@ def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for number in STOPPING:
             loop.remove_signal_handler(number)
+
+
+@contextmanager
+def noticing_signals() -> Iterator[Callable[[], int | None]]:
+    """For a loop that looks for itself: while inside, the first signal is only noted, and the function tells
+    which one it was. The second ends the process at once."""
+    noted: list[int] = []
+
+    def received(number: int, _: FrameType | None) -> None:
+        noted.append(number)
+        for each in STOPPING:
+            signal.signal(each, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, received) for number in STOPPING}
+    try:
+        yield lambda: noted[0] if noted else None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

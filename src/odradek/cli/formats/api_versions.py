@@ -29,7 +29,7 @@ def as_json(broker: MetadataBroker, offer: ApiVersionsResponse | ClientError) ->
     who: Row = {"broker": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
     if isinstance(offer, ClientError):
         return {**who, "error": message(offer)}
-    apis = [
+    apis: list[Row] = [
         {"key": each.api_key, "name": _name(each.api_key), "min": each.min_version, "max": each.max_version}
         for each in sorted(offer.api_keys, key=lambda each: each.api_key)
     ]
