@@ -21,6 +21,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kazoo.client import KazooClient
+
 LOOPBACK = "127.0.0.1"
 STARTS_WITHIN_S = 60
 STOPS_WITHIN_S = 30
@@ -72,7 +74,7 @@ def start_kafka(
     with ExitStack() as running:
         running.enter_context(_zookeeper(jars, home, zookeeper_port))
         if znodes:
-            write_znodes(jars, zookeeper, znodes)
+            write_znodes(zookeeper, znodes)
         started = [
             running.enter_context(
                 _broker(jars, home, broker_id, port, _settings(brokers, zookeeper, settings))
@@ -112,14 +114,17 @@ def compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def write_znodes(jars: str, zookeeper: str, znodes: Mapping[str, str]) -> None:
-    """Create or change these nodes, and create those on the way to them, with ZooKeeper's own shell."""
-    ways = {"/".join(path.split("/")[:depth]) for path in znodes for depth in range(2, path.count("/") + 2)}
-    lines = [f"create {path}" for path in sorted(ways)]
-    lines += [f"set {path} '{text}'" for path, text in znodes.items()]
-    command = ["java", *SMALL_JVM, "-cp", jars, "org.apache.zookeeper.ZooKeeperMain", "-server", zookeeper]
-    script = "\n".join([*lines, "quit", ""])
-    subprocess.run(command, input=script, capture_output=True, text=True, timeout=60, check=True)
+def write_znodes(zookeeper: str, znodes: Mapping[str, str]) -> None:
+    """Create or change these nodes, and create those on the way to them. It may just be starting."""
+    client = KazooClient(zookeeper)
+    client.start(timeout=STARTS_WITHIN_S)
+    try:
+        for path, text in znodes.items():
+            client.ensure_path(path)
+            client.set(path, text.encode())
+    finally:
+        client.stop()
+        client.close()
 
 
 def free_ports(count: int) -> list[int]:
