@@ -33,8 +33,8 @@ def kafka_jars() -> str:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The broker that all clients of this session share."""
-    with start_odradek(tmp_path_factory.mktemp("served")) as served:
+    """The broker that all clients of this session share. It keeps records that are years old."""
+    with start_odradek(tmp_path_factory.mktemp("served"), {"log.retention.ms": "-1"}) as served:
         yield served
 
 

@@ -48,6 +48,18 @@ class TalkingClient:
         assert len(answer) == count, f"{len(answer)} of {count} records came: {answer}"
         return [_found(**each) for each in answer]
 
+    def join(self, group: str, topic: str) -> None:
+        self._ask("join", group=group, topic=topic)
+
+    def await_partitions(self, count: int) -> None:
+        self._ask("await_partitions", count=count)
+
+    def commit(self) -> None:
+        self._ask("commit")
+
+    def leave(self) -> None:
+        self._ask("leave")
+
     def create_topics(self, names: Sequence[str], partitions: int, settings: Settings) -> None:
         self._ask("create_topics", names=names, partitions=partitions, settings=settings)
 

@@ -22,11 +22,7 @@ class KafkaPython:
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-        self._consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap,
-            auto_offset_reset="earliest",
-            max_partition_fetch_bytes=20 * promises.MIB,
-        )
+        self._consumer = self._new_consumer()
 
     def close(self) -> None:
         self._consumer.close()
@@ -68,6 +64,7 @@ class KafkaPython:
         producer.close()
 
     def assign(self, topics: Sequence[str], position: Position) -> None:
+        self.leave()
         partitions = [TopicPartition(topic, 0) for topic in topics]
         self._consumer.assign(partitions)
         match position:
@@ -96,6 +93,36 @@ class KafkaPython:
                     record = Record(_text(each.key), _text(each.value), each.timestamp, headers)
                     found.append(Found(each.topic, each.offset, record))
         return found
+
+    def _new_consumer(self, group: str | None = None) -> KafkaConsumer:
+        return KafkaConsumer(
+            bootstrap_servers=self._bootstrap,
+            group_id=group,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            max_partition_fetch_bytes=20 * promises.MIB,
+            heartbeat_interval_ms=100,
+        )
+
+    # -- groups --------------------------------------------------------------------------------------------
+
+    def join(self, group: str, topic: str) -> None:
+        self._consumer.close()
+        self._consumer = self._new_consumer(group)
+        self._consumer.subscribe([topic])
+
+    def await_partitions(self, count: int) -> None:
+        deadline = time.monotonic() + WITHIN_S
+        while len(self._consumer.assignment()) != count:
+            assert time.monotonic() < deadline, self._consumer.assignment()
+            self._consumer.poll(timeout_ms=500)
+
+    def commit(self) -> None:
+        self._consumer.commit()
+
+    def leave(self) -> None:
+        self._consumer.close()
+        self._consumer = self._new_consumer()
 
     # -- administration ------------------------------------------------------------------------------------
 
@@ -178,10 +205,18 @@ def client(served: Served) -> Iterator[KafkaPython]:
     client.close()
 
 
+@pytest.fixture
+def other(served: Served) -> Iterator[KafkaPython]:
+    other = KafkaPython(served.bootstrap)
+    yield other
+    other.close()
+
+
 class TestKafkaPython(
     promises.Produces,
     promises.ProducesIdempotently,
     promises.Consumes,
+    promises.JoinsGroups,
     promises.Administers,
     promises.ManyTopics,
     promises.SeesLogDirs,

@@ -48,6 +48,7 @@ class Librdkafka:
     def close(self) -> None:
         if self._consumer is not None:
             self._consumer.close()
+        self._consumer = None
 
     # -- producing and consuming ---------------------------------------------------------------------------
 
@@ -91,17 +92,9 @@ class Librdkafka:
             raise Refused(failures[0].code(), failures[0].str())
 
     def assign(self, topics: Sequence[str], position: Position) -> None:
-        self.close()  # one that is assigned anew thirty times stops fetching, from Kafka as well
-        self._consumer = consumer = Consumer(
-            {
-                **self._common,
-                "group.id": "unused",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "earliest",
-                "enable.partition.eof": True,
-                "fetch.message.max.bytes": 20 * promises.MIB,
-            }
-        )
+        consumer = self._new_consumer(
+            "unused"
+        )  # one assigned anew thirty times fetches nothing, from Kafka too
         consumer.list_topics(timeout=WITHIN_S)  # it asks a leader not known yet half a second later
         match position:
             case ("earliest", _):
@@ -116,7 +109,9 @@ class Librdkafka:
         consumer.assign(places)
         if position.kind == "latest":
             for _ in topics:
-                self._await_end(consumer)
+                message = consumer.poll(WITHIN_S)
+                assert message is not None
+                assert _is_end(message), message.error()
 
     def read(self, count: int) -> list[Found]:
         assert self._consumer is not None
@@ -125,19 +120,44 @@ class Librdkafka:
         while len(found) < count:
             message = self._consumer.poll(deadline - time.monotonic())
             assert message is not None, f"{len(found)} of {count} records came: {found}"
-            if (failure := message.error()) is None:
+            if not _is_end(message):
+                assert message.error() is None, message.error()
                 found.append(_found(message))
-            else:
-                assert failure.code() == KafkaError._PARTITION_EOF, failure
         return found
 
-    @staticmethod
-    def _await_end(consumer: Consumer) -> None:
-        message = consumer.poll(WITHIN_S)
-        assert message is not None
-        failure = message.error()
-        assert failure is not None
-        assert failure.code() == KafkaError._PARTITION_EOF, failure
+    def _new_consumer(self, group: str) -> Consumer:
+        self.close()
+        self._consumer = Consumer(
+            {
+                **self._common,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "enable.partition.eof": True,
+                "fetch.message.max.bytes": 20 * promises.MIB,
+                "heartbeat.interval.ms": 100,
+            }
+        )
+        return self._consumer
+
+    # -- groups --------------------------------------------------------------------------------------------
+
+    def join(self, group: str, topic: str) -> None:
+        self._new_consumer(group).subscribe([topic])
+
+    def await_partitions(self, count: int) -> None:
+        assert self._consumer is not None
+        deadline = time.monotonic() + WITHIN_S
+        while len(self._consumer.assignment()) != count:
+            assert time.monotonic() < deadline, self._consumer.assignment()
+            self._consumer.poll(0.02)
+
+    def commit(self) -> None:
+        assert self._consumer is not None
+        self._consumer.commit(asynchronous=False)
+
+    def leave(self) -> None:
+        self.close()
 
     # -- administration ------------------------------------------------------------------------------------
 
@@ -186,6 +206,11 @@ def _config_resource(topic: str, entries: list[ConfigEntry] | None = None) -> Co
     return ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
 
 
+def _is_end(message: Message) -> bool:
+    failure = message.error()
+    return failure is not None and failure.code() == KafkaError._PARTITION_EOF
+
+
 def _found(message: Message) -> Found:
     headers = message.headers() or []
     assert isinstance(headers, list)
@@ -214,10 +239,18 @@ def client(served: Served) -> Iterator[Librdkafka]:
     client.close()
 
 
+@pytest.fixture
+def other(served: Served) -> Iterator[Librdkafka]:
+    other = Librdkafka(served.bootstrap)
+    yield other
+    other.close()
+
+
 class TestLibrdkafka(
     promises.Produces,
     promises.ProducesIdempotently,
     promises.Consumes,
+    promises.JoinsGroups,
     promises.Administers,
     promises.ManyTopics,
 ):

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -44,6 +45,7 @@ public class Client {
     final Admin admin;
     KafkaConsumer<String, String> consumer;
     final List<ConsumerRecord<String, String>> unread = new ArrayList<>();
+    final Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
 
     Client(String bootstrap) {
         this.bootstrap = bootstrap;
@@ -71,6 +73,10 @@ public class Client {
             case "produce": return produce(asked);
             case "assign": return assign(partitions(asked.get("topics")), asked.get("position"));
             case "read": return read(asked.get("count").asInt());
+            case "join": return join(text(asked, "group"), text(asked, "topic"));
+            case "await_partitions": return awaitPartitions(asked.get("count").asInt());
+            case "commit": return commit();
+            case "leave": return leave();
             case "create_topics": return createTopics(asked);
             case "topics": return topics();
             case "delete_topics": return admin.deleteTopics(strings(asked.get("names"))).all().get();
@@ -113,13 +119,7 @@ public class Client {
     }
 
     Object assign(List<TopicPartition> partitions, JsonNode position) {
-        if (consumer != null) consumer.close();
-        unread.clear();
-        Map<String, Object> settings = settings(Map.of(
-            "auto.offset.reset", "earliest",
-            "max.partition.fetch.bytes", LARGE,
-            "enable.auto.commit", false));
-        consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+        open(Map.of());
         consumer.assign(partitions);
         long number = position.get("number").asLong();
         switch (text(position, "kind")) {
@@ -144,6 +144,7 @@ public class Client {
             consumer.poll(Duration.ofMillis(200)).forEach(unread::add);
         ArrayNode found = JSON.createArrayNode();
         for (ConsumerRecord<String, String> each : unread.subList(0, Math.min(count, unread.size()))) {
+            next.put(new TopicPartition(each.topic(), each.partition()), new OffsetAndMetadata(each.offset() + 1));
             ObjectNode told = found.addObject();
             told.put("topic", each.topic()).put("offset", each.offset());
             ObjectNode record = told.putObject("record");
@@ -154,6 +155,43 @@ public class Client {
         }
         unread.subList(0, Math.min(count, unread.size())).clear();
         return found;
+    }
+
+    void open(Map<String, Object> more) {
+        leave();
+        Map<String, Object> settings = settings(more);
+        settings.put("auto.offset.reset", "earliest");
+        settings.put("max.partition.fetch.bytes", LARGE);
+        settings.put("enable.auto.commit", false);
+        settings.put("fetch.max.wait.ms", 20); // it waits for its last fetch before it closes
+        consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+    }
+
+    // -- groups --------------------------------------------------------------------------------------------
+
+    Object join(String group, String topic) {
+        open(Map.of("group.id", group, "heartbeat.interval.ms", 100));
+        consumer.subscribe(List.of(topic));
+        return null;
+    }
+
+    Object awaitPartitions(int count) {
+        while (consumer.assignment().size() != count)
+            consumer.poll(Duration.ofMillis(20)).forEach(unread::add);
+        return null;
+    }
+
+    Object commit() {
+        consumer.commitSync(next);
+        return null;
+    }
+
+    Object leave() {
+        if (consumer != null) consumer.close();
+        consumer = null;
+        unread.clear();
+        next.clear();
+        return null;
     }
 
     // -- administration ------------------------------------------------------------------------------------
