@@ -48,6 +48,7 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     25: (0, 4),  # AddOffsetsToTxn
     26: (0, 5),  # EndTxn
     27: (0, 1),  # WriteTxnMarkers
+    28: (0, 6),  # TxnOffsetCommit
     32: (0, 4),  # DescribeConfigs
     33: (0, 2),  # AlterConfigs
     34: (0, 2),  # AlterReplicaLogDirs

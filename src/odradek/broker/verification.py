@@ -39,12 +39,14 @@ def verify(ctx: RequestContext, request: ProduceRequest, transactional_id: str) 
     """Ask for every partition of the request that has to be asked for."""
     joins = ctx.version >= JOINS_SINCE
     services = ctx.services
-    verification = Verification(services.transactions, transactional_id, joins=joins)
+    verification = Verification(
+        services.transactions,
+        transactional_id,
+        joins=joins,
+        knows_abortable=ctx.version >= ABORTABLE_SINCE,
+    )
     if joins or services.configs.broker.boolean("transaction.partition.verification.enable"):
         verification.ask(dict(_wishes(ctx, request)))
-        is_old = ctx.version < ABORTABLE_SINCE
-        for partition, refusal in verification.refusals.items():
-            verification.refusals[partition] = as_producer_error(refusal, is_old=is_old, joins=joins)
     return verification
 
 
@@ -77,9 +79,12 @@ def _wishes(ctx: RequestContext, request: ProduceRequest) -> Iterator[tuple[Part
 class Verification:
     """What the coordinator says of who wants to write where."""
 
-    def __init__(self, transactions: Transactions, transactional_id: str, *, joins: bool) -> None:
+    def __init__(
+        self, transactions: Transactions, transactional_id: str, *, joins: bool, knows_abortable: bool
+    ) -> None:
         """`joins`: being written to is taking part."""
         self.refusals: dict[Partition, ApiError] = {}
+        self._knows_abortable = knows_abortable
         self._transactions = transactions
         self._transactional_id = transactional_id
         self._joins = joins
@@ -90,7 +95,7 @@ class Verification:
             try:
                 self._ask(partition, identity)
             except ApiError as refusal:
-                self.refusals[partition] = refusal
+                self.refusals[partition] = self._told(refusal)
 
     @property
     def is_settled(self) -> bool:
@@ -105,7 +110,7 @@ class Verification:
             try:
                 await hosted.committed(end)
             except ApiError as refusal:
-                self.refusals[partition] = as_coordinator(refusal)
+                self.refusals[partition] = self._told(refusal)
 
     def _ask(self, partition: Partition, identity: Identity) -> None:
         hosted = self._transactions.hosting(self._transactional_id)
@@ -122,18 +127,29 @@ class Verification:
         if outcome.records:
             self._joined.append((hosted, hosted.write(outcome.records), partition))
 
+    def _told(self, refusal: ApiError) -> ApiError:
+        """In the words of those who write to partitions."""
+        match refusal.error:
+            case ErrorCode.PRODUCER_FENCED:
+                return ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+            case ErrorCode.TRANSACTION_ABORTABLE if not self._knows_abortable:
+                return ApiError(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
+        return as_coordinator(refusal)
 
-def as_producer_error(refusal: ApiError, *, is_old: bool, joins: bool) -> ApiError:
-    """In the words of a produce response. `is_old`: to a client that knows no TRANSACTION_ABORTABLE."""
+
+def refused(ctx: RequestContext, verification: Verification) -> Refused:
+    """Where a produce request is refused, in its words: what may be otherwise soon, every client retries."""
+    return {
+        partition: _of_produce(refusal, knows_concurrent=ctx.version >= JOINS_SINCE)
+        for partition, refusal in verification.refusals.items()
+    }
+
+
+def _of_produce(refusal: ApiError, *, knows_concurrent: bool) -> ApiError:
     error = refusal.error
-    if error is ErrorCode.PRODUCER_FENCED:
-        return ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
-    if error is ErrorCode.TRANSACTION_ABORTABLE and is_old:
-        return ApiError(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
-    if error in _UNREACHED and not (joins and error is ErrorCode.CONCURRENT_TRANSACTIONS):
-        return ApiError(
-            ErrorCode.NOT_ENOUGH_REPLICAS,
-            "Unable to verify the partition has been added to the transaction. Underlying error: "
-            f"{error.name}",
-        )
-    return refusal
+    if error not in _UNREACHED or (knows_concurrent and error is ErrorCode.CONCURRENT_TRANSACTIONS):
+        return refusal
+    return ApiError(
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        f"Unable to verify the partition has been added to the transaction. Underlying error: {error.name}",
+    )

@@ -475,7 +475,7 @@ def offsets_in_transactions() -> Script:
     yield committing("copier", who, "others")
     yield adding_offsets("copier", who, "readers")
     yield describing("copier")
-    for version in range(5):
+    for version in versions("TxnOffsetCommit"):
         yield committing("copier", who, offset=version, version=version)
     yield reading_offsets()
     yield reading_offsets(stable=True)

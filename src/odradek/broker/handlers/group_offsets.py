@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from odradek.broker.verification import Verification
 from odradek.groups.committing import Committer
 from odradek.groups.offsets import Place
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.model.ids import NO_TOPIC_ID, Partition, TopicId
 from odradek.model.outcome import Outcome
+from odradek.transactions.transaction import Identity
 from odradek.wire.messages.group_offsets import (
     OffsetCommitPartition,
     OffsetCommitResponse,
@@ -23,8 +25,11 @@ from odradek.wire.messages.group_offsets import (
     OffsetFetchTopic,
     OffsetFetchTopicResponse,
     PartitionError,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitTopicResponse,
 )
 from odradek.wire.messages.stored import OffsetCommitValue
+from odradek.wire.records import Producer
 
 if TYPE_CHECKING:
     from odradek.broker.context import RequestContext
@@ -38,15 +43,19 @@ if TYPE_CHECKING:
         OffsetDeleteRequest,
         OffsetFetchRequest,
         TxnOffsetCommitPartition,
+        TxnOffsetCommitRequest,
         TxnOffsetCommitTopic,
     )
 
     Topics: TypeAlias = Sequence[OffsetCommitTopic | TxnOffsetCommitTopic]
     Partitions: TypeAlias = Sequence[OffsetCommitPartition | TxnOffsetCommitPartition]
+    TxnOffsetCommitAnswer: TypeAlias = TxnOffsetCommitResponse | Parked[TxnOffsetCommitResponse]
 
 BY_ID_SINCE = 10  # topics are told by their ids
 MANY_GROUPS_SINCE = 8
 GROUP_ERROR_SINCE = 2
+ABORTABLE_SINCE = 4  # TxnOffsetCommit may answer TRANSACTION_ABORTABLE
+JOINS_SINCE = 5  # TxnOffsetCommit of transactions v2
 NOT_TOLD = -1
 NO_OFFSET = -1
 
@@ -154,6 +163,84 @@ def refuse_offset_commit(request: OffsetCommitRequest, refusal: ApiError) -> Off
                 ),
             )
             for topic in request.topics
+        )
+    )
+
+
+# -- TxnOffsetCommit ---------------------------------------------------------------------------------------
+
+
+def txn_offset_commit(
+    ctx: RequestContext, request: TxnOffsetCommitRequest
+) -> TxnOffsetCommitAnswer | Coroutine[object, object, TxnOffsetCommitAnswer]:
+    """As part of a transaction: pending until that is decided."""
+    commits = Commits(ctx, request.group_id, request.topics)
+    if not commits.possible:
+        return _txn_response(request, commits)
+    try:
+        hosted = ctx.services.groups.hosting(request.group_id)
+    except ApiError as refusal:
+        return _txn_refused(request, commits, refusal)
+    identity = Identity(request.producer_id, request.producer_epoch)
+    verification = Verification(
+        ctx.services.transactions,
+        request.transactional_id,
+        joins=ctx.version >= JOINS_SINCE,
+        knows_abortable=ctx.version >= ABORTABLE_SINCE,
+    )
+    if not hosted.partition.log.producers.is_open(*identity):
+        verification.ask({hosted.partition.name: identity})
+    if verification.is_settled:
+        return _commit_in_transaction(ctx, request, commits, verification)
+    return _settle_and_commit(ctx, request, commits, verification)
+
+
+async def _settle_and_commit(
+    ctx: RequestContext, request: TxnOffsetCommitRequest, commits: Commits, verification: Verification
+) -> TxnOffsetCommitAnswer:
+    await verification.settle()
+    return _commit_in_transaction(ctx, request, commits, verification)
+
+
+def _commit_in_transaction(
+    ctx: RequestContext, request: TxnOffsetCommitRequest, commits: Commits, verification: Verification
+) -> TxnOffsetCommitAnswer:
+    groups = ctx.services.groups
+    committer = Committer(
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        is_transactional=True,
+    )
+    try:
+        for refusal in verification.refusals.values():
+            raise refusal
+        hosted = groups.hosting(request.group_id)
+        outcome = hosted.shard.commit(committer, commits.possible, groups.now())
+    except ApiError as refusal:
+        return _txn_refused(request, commits, refusal)
+    commits.fare(outcome.reply)
+    return hosted.carry_out(
+        ctx,
+        Outcome(outcome.records, _txn_response(request, commits)),
+        lambda refusal: _txn_refused(request, commits, refusal),
+        Producer(request.producer_id, request.producer_epoch),
+    )
+
+
+def _txn_refused(
+    request: TxnOffsetCommitRequest, commits: Commits, refusal: ApiError
+) -> TxnOffsetCommitResponse:
+    commits.refuse(refusal.error)
+    return _txn_response(request, commits)
+
+
+def _txn_response(request: TxnOffsetCommitRequest, commits: Commits) -> TxnOffsetCommitResponse:
+    return TxnOffsetCommitResponse(
+        topics=tuple(
+            TxnOffsetCommitTopicResponse(name=topic.name, topic_id=topic.topic_id, partitions=partitions)
+            for topic, partitions in zip(request.topics, commits.results(request.topics), strict=True)
         )
     )
 

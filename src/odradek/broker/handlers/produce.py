@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from odradek.broker.parked import Parked
 from odradek.broker.partition import ACKS_ALL, ACKS_LEADER, ACKS_NONE
-from odradek.broker.verification import BY_ID_SINCE, Refused, Verification, verify
+from odradek.broker.verification import BY_ID_SINCE, Refused, Verification, refused, verify
 from odradek.log.log import Origin
 from odradek.log.validate import RecordsRefused
 from odradek.model.errors import ApiError, ErrorCode, StorageError
@@ -91,20 +91,20 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> Answer | Coroutine[
         return _produce(ctx, request, _NOBODY)
     verification = verify(ctx, request, request.transactional_id)
     if verification.is_settled:
-        return _produce(ctx, request, verification.refusals)
+        return _produce(ctx, request, refused(ctx, verification))
     return _produce_later(ctx, _kept(request), verification)
 
 
 async def _produce_later(ctx: RequestContext, request: ProduceRequest, verification: Verification) -> Answer:
     """Once those partitions are known to take part in the transaction that are written to."""
     await verification.settle()
-    return _produce(ctx, request, verification.refusals)
+    return _produce(ctx, request, refused(ctx, verification))
 
 
-def _produce(ctx: RequestContext, request: ProduceRequest, refused: Refused) -> Answer:
+def _produce(ctx: RequestContext, request: ProduceRequest, refusals: Refused) -> Answer:
     acks = request.acks
     appends: Appends = [
-        (topic, [_append(ctx, topic, data, acks, refused) for data in topic.partition_data])
+        (topic, [_append(ctx, topic, data, acks, refusals) for data in topic.partition_data])
         for topic in request.topic_data
     ]
     if acks == ACKS_NONE:
@@ -150,7 +150,7 @@ def _kept(request: ProduceRequest) -> ProduceRequest:
 
 
 def _append(
-    ctx: RequestContext, topic: TopicData, data: PartitionData, acks: int, refused: Refused
+    ctx: RequestContext, topic: TopicData, data: PartitionData, acks: int, refusals: Refused
 ) -> Append:
     name = topic.name
     replicas = ctx.services.replicas
@@ -163,8 +163,8 @@ def _append(
             if ctx.version >= BY_ID_SINCE
             else replicas.hosted(name, data.index)
         )
-        if partition.name in refused:
-            return Append(data.index, refusal=refused[partition.name])
+        if partition.name in refusals:
+            return Append(data.index, refusal=refusals[partition.name])
         if is_internal(partition.name.topic):
             raise ApiError(
                 ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {partition.name.topic}"
