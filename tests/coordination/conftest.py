@@ -1,4 +1,4 @@
-"""A real ZooKeeper server for all tests of a session: plain, and with TLS, SASL and certificates asked for."""
+"""A real ZooKeeper server for all tests of a session: plain, and with TLS, certificates and logins."""
 
 from __future__ import annotations
 

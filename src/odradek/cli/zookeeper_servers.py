@@ -42,7 +42,7 @@ def class_path(directory: str | None) -> str:
         pyspark = find_spec("pyspark")
         if pyspark is None or pyspark.origin is None:
             raise Impossible(
-                "there is no ZooKeeper here; it comes with Spark: pip install odradek[spark], "
+                "there is no ZooKeeper here; it comes inside Spark: pip install pyspark, "
                 "or name a directory with its jars: --jars DIR"
             )
         directory = str(Path(pyspark.origin).parent / "jars")
