@@ -157,13 +157,19 @@ def refuse_offset_commit(request: OffsetCommitRequest, refusal: ApiError) -> Off
             OffsetCommitTopicResponse(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=tuple(
-                    PartitionError(partition_index=each.partition_index, error_code=refusal.error.code)
-                    for each in topic.partitions
-                ),
+                partitions=_everywhere(topic, refusal.error),
             )
             for topic in request.topics
         )
+    )
+
+
+def _everywhere(
+    topic: OffsetCommitTopic | TxnOffsetCommitTopic, error: ErrorCode
+) -> tuple[PartitionError, ...]:
+    partitions: Partitions = topic.partitions
+    return tuple(
+        PartitionError(partition_index=each.partition_index, error_code=error.code) for each in partitions
     )
 
 
@@ -226,6 +232,17 @@ def _commit_in_transaction(
         Outcome(outcome.records, _txn_response(request, commits)),
         lambda refusal: _txn_refused(request, commits, refusal),
         Producer(request.producer_id, request.producer_epoch),
+    )
+
+
+def refuse_txn_offset_commit(request: TxnOffsetCommitRequest, refusal: ApiError) -> TxnOffsetCommitResponse:
+    return TxnOffsetCommitResponse(
+        topics=tuple(
+            TxnOffsetCommitTopicResponse(
+                name=topic.name, topic_id=topic.topic_id, partitions=_everywhere(topic, refusal.error)
+            )
+            for topic in request.topics
+        )
     )
 
 
