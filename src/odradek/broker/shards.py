@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("odradek.broker.shards")
 
 LOAD_BYTES = 1024 * 1024
+LATER_S = 0.001
 NEVER_MS = float("inf")
 
 
@@ -183,7 +184,8 @@ class HostedShard(Generic[S]):
         self.close()
         self._due_ms = due_ms
         if due_ms < NEVER_MS:
-            self._timer = asyncio.get_running_loop().call_at(due_ms / 1000, self._tick)
+            # A little later, so that the clock shows it then: seconds and milliseconds do not round alike.
+            self._timer = asyncio.get_running_loop().call_at(due_ms / 1000 + LATER_S, self._tick)
 
     def _tick(self) -> None:
         self._due_ms = NEVER_MS
