@@ -16,6 +16,7 @@ from tests.compatibility.scenes.asking import Ask, AskBytes, Scene
 
 from odradek.testing.conversation import Conversation
 from odradek.wire.frame import read_response
+from odradek.wire.messages.configs import DescribedConfig
 from odradek.wire.schema import Array, declaration
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
@@ -115,7 +116,7 @@ class Player:
     def _tell(self, message: object, version: int) -> Json:
         told: dict[str, Json] = {}
         self._learn_id(message)
-        is_own_setting = getattr(message, "name", None) in _OWN_SETTINGS
+        is_own_setting = isinstance(message, DescribedConfig) and message.name in _OWN_SETTINGS
         for field in declaration(type(message)).fields:
             if not field.exists(version) or (is_own_setting and field.name in _OF_A_SETTING):
                 continue

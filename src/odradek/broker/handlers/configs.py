@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from odradek.broker import loggers
 from odradek.broker.config_alterations import alteration, altered, check_pairs
+from odradek.broker.config_resources import (
+    EVERY_BROKER,
+    Configured,
+    Kind,
+    configured,
+    id_number,
+    unknown_type,
+)
 from odradek.broker.described import (
     Entry,
     broker_entries,
@@ -23,13 +30,8 @@ from odradek.broker.described import (
     topic_entries,
 )
 from odradek.model import topic_names
-from odradek.model.config import client_metrics
-from odradek.model.config.client_metrics import Subscription
-from odradek.model.config.registry import TOPIC_SETTINGS, broker_setting
-from odradek.model.config.setting import ConfigError
 from odradek.model.config.topic_config import TopicConfig
 from odradek.model.errors import ApiError, ErrorCode
-from odradek.model.ids import BrokerId
 from odradek.model.image import CLIENT_METRICS, ConfigEntity
 from odradek.wire.messages.configs import (
     AlterConfigsResourceResponse,
@@ -44,7 +46,7 @@ from odradek.wire.messages.configs import (
 )
 
 if TYPE_CHECKING:
-    from odradek.broker.config_alterations import Alteration, SettingOf
+    from odradek.broker.config_alterations import Alteration
     from odradek.broker.context import RequestContext
     from odradek.wire.messages.configs import (
         AlterConfigsRequest,
@@ -57,17 +59,6 @@ if TYPE_CHECKING:
     )
 
 ANY_TYPE_SINCE = 1
-EVERY_BROKER = ""
-
-
-class Kind(Enum):
-    """What can be configured; the number is the one on the wire."""
-
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
 
 
 _TYPES = frozenset(kind.value for kind in Kind)
@@ -124,7 +115,7 @@ async def _entries(ctx: RequestContext, resource: DescribeConfigsResource) -> It
                 )
             (texts,) = await changes.read([ConfigEntity.client_metrics(name)])
             return client_metrics_entries(texts or {})
-    raise _unknown_type(resource.resource_type)
+    raise unknown_type(resource.resource_type)
 
 
 def _broker_entries(ctx: RequestContext, name: str) -> Iterator[Entry]:
@@ -145,7 +136,7 @@ def _check_topic_exists(ctx: RequestContext, name: str) -> None:
 
 
 def _check_is_us(ctx: RequestContext, name: str, *, expected: str) -> None:
-    if _number(name, "Broker") != ctx.services.node_id:
+    if id_number(name, "Broker") != ctx.services.node_id:
         raise ApiError(
             ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {expected} but received {name}"
         )
@@ -240,15 +231,16 @@ async def _replace(ctx: RequestContext, resource: AlterConfigsResource, *, is_tr
     pairs = [(each.name, each.value) for each in resource.configs]
     check_pairs(pairs, may_be_null=lambda _: False)
     if resource.resource_type == Kind.BROKER_LOGGER.value:
-        raise _unknown_type(resource.resource_type)
+        raise unknown_type(resource.resource_type)
     texts = {key: text for key, text in pairs if text is not None}
-    await _write(ctx, resource, lambda _: texts, is_tried=is_tried)
+    written = configured(ctx.services, resource.resource_type, resource.resource_name)
+    await _write(ctx, written, lambda _: texts, is_tried=is_tried)
 
 
 async def _change(ctx: RequestContext, resource: IncrementalAlterConfigsResource, *, is_tried: bool) -> None:
     alterations = _alterations(resource)
     if resource.resource_type == Kind.BROKER_LOGGER.value:
-        if _number(resource.resource_name, "Node") != ctx.services.node_id:
+        if id_number(resource.resource_name, "Node") != ctx.services.node_id:
             raise ApiError(
                 ErrorCode.INVALID_REQUEST,
                 f"Unexpected node id. Expected {ctx.services.node_id}, but received {resource.resource_name}",
@@ -257,16 +249,10 @@ async def _change(ctx: RequestContext, resource: IncrementalAlterConfigsResource
         if not is_tried:
             loggers.alter(alterations)
         return
-    setting_of = _setting_of(resource.resource_type)
-    await _write(ctx, resource, lambda texts: altered(texts, alterations, setting_of), is_tried=is_tried)
-
-
-def _setting_of(resource_type: int) -> SettingOf:
-    if resource_type == Kind.TOPIC.value:
-        return lambda key: TOPIC_SETTINGS.get(key)
-    if resource_type == Kind.CLIENT_METRICS.value:
-        return lambda key: client_metrics.SETTINGS.get(key)
-    return broker_setting
+    written = configured(ctx.services, resource.resource_type, resource.resource_name)
+    await _write(
+        ctx, written, lambda texts: altered(texts, alterations, written.setting_of), is_tried=is_tried
+    )
 
 
 def _alterations(resource: IncrementalAlterConfigsResource) -> list[Alteration]:
@@ -276,79 +262,21 @@ def _alterations(resource: IncrementalAlterConfigsResource) -> list[Alteration]:
 
 
 async def _write(
-    ctx: RequestContext, resource: Resource, change: Callable[[Texts], Texts], *, is_tried: bool
+    ctx: RequestContext, written: Configured, change: Callable[[Texts], Texts], *, is_tried: bool
 ) -> None:
-    """Change what is written of a resource, unless the change is only to be tried."""
-    entity, check = _entity(ctx, resource)
+    """Change what is written, unless the change is only to be tried."""
 
     def checked(texts: Texts) -> Texts:
         after = change(texts)
-        check(after)
+        written.check(after)
         return after
 
     changes = ctx.services.config_changes
     if is_tried:
-        (texts,) = await changes.read([entity])
+        (texts,) = await changes.read([written.entity])
         checked(texts or {})
     else:
-        await changes.change(entity, checked)
-
-
-def _entity(ctx: RequestContext, resource: Resource) -> tuple[ConfigEntity, Callable[[Texts], None]]:
-    """Where it is written, and what refuses what it cannot have."""
-    name = resource.resource_name
-    match resource.resource_type:
-        case Kind.TOPIC.value:
-            if not name:
-                raise ApiError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
-            if name not in ctx.services.metadata.image.topics:
-                raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
-            return ConfigEntity.topic(name), lambda texts: _check_topic(ctx, name, texts)
-        case Kind.BROKER.value:
-            if name == EVERY_BROKER:
-                return ConfigEntity.every_broker(), lambda texts: _check_broker(ctx, name, texts)
-            if _number(name, "Node") != ctx.services.node_id:
-                raise ApiError(
-                    ErrorCode.INVALID_REQUEST,
-                    f"Unexpected broker id, expected {ctx.services.node_id}, but received {name}",
-                )
-            entity = ConfigEntity.broker(BrokerId(int(name)))
-            return entity, lambda texts: _check_broker(ctx, name, texts)
-        case Kind.CLIENT_METRICS.value:
-            if not name:
-                raise ApiError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
-            return ConfigEntity.client_metrics(name), _check_client_metrics
-    raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
-
-
-def _check_topic(ctx: RequestContext, name: str, texts: Texts) -> None:
-    try:
-        TopicConfig.check(ctx.services.configs.broker, texts)
-    except ConfigError as bad:
-        if str(bad).startswith("Invalid value"):
-            raise _bad_value("TOPIC", name, str(bad)) from None
-        raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
-
-
-def _check_broker(ctx: RequestContext, name: str, texts: Texts) -> None:
-    try:
-        ctx.services.configs.broker.check_dynamic(texts, per_broker=name != EVERY_BROKER)
-    except ConfigError as bad:
-        raise ApiError(ErrorCode.INVALID_REQUEST, str(bad)) from None
-    if any((setting := broker_setting(key)) is not None and setting.is_sensitive for key in texts):
-        raise _bad_value("BROKER", name, "Password encoder secret not configured")
-
-
-def _bad_value(kind: str, name: str, complaint: str) -> ApiError:
-    where = f"Invalid config value for resource ConfigResource(type={kind}, name='{name}')"
-    return ApiError(ErrorCode.INVALID_CONFIG, f"{where}: {complaint}")
-
-
-def _check_client_metrics(texts: Texts) -> None:
-    try:
-        Subscription.of(texts)
-    except ConfigError as bad:
-        raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
+        await changes.change(written.entity, checked)
 
 
 def _asked(resources: Iterable[Resource]) -> Counter[tuple[int, str]]:
@@ -408,19 +336,3 @@ async def _names(ctx: RequestContext, kind: Kind) -> list[str]:
             return await ctx.services.config_changes.names(CLIENT_METRICS)
         case Kind.GROUP:
             return []
-
-
-# -- parts -------------------------------------------------------------------------------------------------
-
-
-def _number(name: str, whose: str) -> int:
-    try:
-        return int(name)
-    except ValueError:
-        raise ApiError(
-            ErrorCode.INVALID_REQUEST, f"{whose} id must be an integer, but it is: {name}"
-        ) from None
-
-
-def _unknown_type(number: int) -> ApiError:
-    return ApiError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {number}")
