@@ -156,7 +156,7 @@ def test_who_pushes_what_is_no_longer_wanted_may_ask_again_at_once() -> None:
 # -- what is pushed ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("codec", [Codec.NONE, *CODECS])
+@pytest.mark.parametrize("codec", [Codec.NONE, *map(Codec, CODECS)])
 def test_what_is_pushed_is_shown(codec: Codec) -> None:
     house = House(a={"metrics": "*"})
     data = gauge(b"org.a", 1.5)

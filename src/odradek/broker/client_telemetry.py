@@ -18,15 +18,14 @@ from odradek.model.ids import id_text
 from odradek.model.image import CLIENT_METRICS
 from odradek.observe.client_metrics import ClientMetrics, Told
 from odradek.wire.checksum import crc32c
-from odradek.wire.compression import Codec, decompress
-from odradek.wire.otlp import MalformedOtlp, read_points
 
 if TYPE_CHECKING:
     from odradek.model.image import ClusterImage
     from odradek.runtime.clock import Clock
     from odradek.wire.messages.telemetry import PushTelemetryRequest
 
-CODECS = (Codec.ZSTD, Codec.LZ4, Codec.GZIP, Codec.SNAPPY)  # the ones we would rather have first
+CODECS = (4, 3, 1, 2)  # zstd, lz4, gzip, snappy: the ones we would rather have first
+NO_CODEC = 0
 EVERYTHING = "*"
 CLIENTS_MAX = 16_384
 DECOMPRESSED_SIZE_MAX = 16 * 1024 * 1024
@@ -136,12 +135,16 @@ class ClientTelemetry:
             raise ApiError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "pushed before it was due")
         if request.subscription_id != client.wanted.number:
             raise ApiError(ErrorCode.UNKNOWN_SUBSCRIPTION_ID)
-        if request.compression_type not in (Codec.NONE, *CODECS):
+        if request.compression_type not in (NO_CODEC, *CODECS):
             raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         if len(request.metrics) > self.size_max:
             raise ApiError(ErrorCode.TELEMETRY_TOO_LARGE, f"{self.size_max} bytes at most")
 
     def _take(self, client: _Client, request: PushTelemetryRequest, facts: Facts) -> None:
+        # Imported when the first client pushes, which is long after the start.
+        from odradek.wire.compression import Codec, decompress
+        from odradek.wire.otlp import MalformedOtlp, read_points
+
         instance = id_text(request.client_instance_id)
         client.ended = request.terminating
         try:

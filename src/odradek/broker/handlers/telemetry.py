@@ -29,7 +29,7 @@ def get_telemetry_subscriptions(
         error_code=0,
         client_instance_id=instance,
         subscription_id=wanted.number,
-        accepted_compression_types=tuple(map(int, CODECS)),
+        accepted_compression_types=CODECS,
         push_interval_ms=wanted.interval_ms,
         telemetry_max_bytes=telemetry.size_max,
         delta_temporality=True,
