@@ -177,6 +177,16 @@ def test_an_empty_segment_that_was_synced_says_where_the_log_ends(
     assert recover(disk, directory, COMPACTED, Known(recovery_point=12)).log_end == 15
 
 
+def test_two_base_offsets_that_jump_ahead_are_no_gaps(
+    log: PartitionLog, disk: SimDisk, directory: str
+) -> None:
+    content = bytearray(disk.read_file(path(log, 3)))
+    stamp(memoryview(content)[SIZE:], 100, 0)
+    stamp(memoryview(content)[2 * SIZE :], 200, 0)
+    disk.replace_file(path(log, 3), bytes(content))
+    assert recover(disk, directory, SETTINGS).log_end == 31
+
+
 def test_a_batch_that_reaches_into_the_next_segment_ends_the_log(
     log: PartitionLog, disk: SimDisk, directory: str
 ) -> None:

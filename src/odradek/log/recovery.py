@@ -10,6 +10,7 @@ anew on the way, from the batches alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from odradek.log.checkpoint import EpochStart, Malformed
@@ -240,11 +241,10 @@ class _Recovery:
         return self._has_gaps or offset <= self._known.cleaned_until
 
     def _gap_is_meant(self, segment: Segment, position: int, header: BatchHeader) -> bool:
-        """That there is one shows when the next batch follows on, as in a follower's copy of a log that once
-        was compacted. A log that has none is not believed to get one with its last batch."""
-        follows = next(segment.batches(position + header.size, HEADER_SIZE), None)
-        if follows is not None and follows[1].base_offset >= header.next_offset:
-            self._has_gaps = True
+        """That there is one shows when the batches behind it follow on, as in a follower's copy of a log that
+        once was compacted. A log that has none is not believed to get one with its last batch."""
+        if not self._has_gaps:
+            self._has_gaps = _follow_on(header for _, header in segment.batches(position, HEADER_SIZE))
         return self._may_miss_before(header.base_offset)
 
     def _may_end_early(self, number: int) -> bool:
@@ -295,12 +295,21 @@ def _holds_more_than_zeros(segment: Segment, position: int) -> bool:
 
 
 def _has_gap(segment: Segment) -> bool:
-    """Between batches of which the later one is followed by another."""
+    """One behind which the batches follow on."""
     headers = [header for _, header in segment.batches()]
     return any(
-        before.next_offset < at.base_offset and at.next_offset <= after.base_offset
-        for before, at, after in zip(headers, headers[1:], headers[2:], strict=False)
+        before.next_offset < after.base_offset and _follow_on(headers[number:])
+        for number, (before, after) in enumerate(pairwise(headers), 1)
     )
+
+
+def _follow_on(headers: Iterable[BatchHeader]) -> bool:
+    """Do they come, over more gaps perhaps, to two with none between them, and none out of order before that?
+    Flipped base offsets, each looking like a gap, do not."""
+    for before, after in pairwise(headers):
+        if after.base_offset <= before.next_offset:
+            return after.base_offset == before.next_offset
+    return False
 
 
 def _latest(epochs: list[EpochStart]) -> int:
