@@ -13,7 +13,7 @@ from odradek.wire.messages.metadata import (
     MetadataResponse,
 )
 
-OFFERS = "we serve something else, and have no features that brokers agree on"
+OFFERS = "we serve something else, transactions v2 among it"
 
 
 def about(
@@ -101,7 +101,7 @@ def cluster() -> Script:
 def what_is_spoken() -> Script:
     for version in versions("ApiVersions"):
         good = ApiVersionsRequest(client_software_name="scene", client_software_version="1.0-a")
-        features = ["finalized_features_epoch"] if version >= 3 else []
+        features = ["supported_features", "finalized_features"] if version >= 3 else []
         yield Ask(good, version).but(OFFERS, "api_keys", *features)
         for name, number in (("", "1"), ("scene", ""), ("a b", "1"), ("-a", "1"), ("a", "1-"), ("a_b", "1")):
             bad = ApiVersionsRequest(client_software_name=name, client_software_version=number)

@@ -1,20 +1,60 @@
-"""What the whole cluster may use. Nothing of ours, as nothing of a ZooKeeper-mode Kafka's, depends on a level
-that all brokers agreed on: there is no feature to raise or to lower, and every update is told so."""
+"""What the whole cluster may use: transactions v2 (KIP-890), as long as this broker is the whole cluster.
+
+A ZooKeeper-mode Kafka has no features that brokers agree on, and does not speak transactions v2, so it would
+refuse what a client then leaves to the brokers. There is no feature to raise or to lower, and every update is
+told so.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from odradek.model.errors import ApiError, ErrorCode
 from odradek.wire.messages.features import FeatureUpdateResult, UpdateFeaturesResponse
+from odradek.wire.messages.metadata import FinalizedFeature, SupportedFeature
 
 if TYPE_CHECKING:
     from odradek.broker.context import RequestContext
+    from odradek.model.image import ClusterImage
     from odradek.wire.messages.features import FeatureUpdate, UpdateFeaturesRequest
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 KIND_SINCE = 1
 ONE_ANSWER_SINCE = 2
+ZERO_SINCE = 4  # of ApiVersions: clients that ask by less take no feature that begins at 0
+
+_TRANSACTION_VERSION = "transaction.version"
+_TRANSACTIONS_V2 = 2
+_FIRST_EPOCH, _NO_EPOCH = 0, -1
+
+
+class Features(NamedTuple):
+    """As ApiVersions tells them."""
+
+    epoch: int
+    supported: tuple[SupportedFeature, ...]
+    finalized: tuple[FinalizedFeature, ...]
+
+
+_NO_FEATURES = Features(_NO_EPOCH, (), ())
+
+
+def features(image: ClusterImage, version: int) -> Features:
+    """In a version of ApiVersions."""
+    if len(image.brokers) > 1:
+        return _NO_FEATURES
+    oldest = 0 if version >= ZERO_SINCE else 1
+    return Features(
+        _FIRST_EPOCH,
+        (SupportedFeature(name=_TRANSACTION_VERSION, min_version=oldest, max_version=_TRANSACTIONS_V2),),
+        (
+            FinalizedFeature(
+                name=_TRANSACTION_VERSION,
+                max_version_level=_TRANSACTIONS_V2,
+                min_version_level=_TRANSACTIONS_V2,
+            ),
+        ),
+    )
 
 
 def update_features(ctx: RequestContext, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:

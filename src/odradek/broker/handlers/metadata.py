@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from odradek.broker.context import ClientSoftware
 from odradek.broker.coordinators import coordinator, create_topic
+from odradek.broker.handlers.features import features
 from odradek.broker.operations import NOT_ASKED_FOR, ON_CLUSTER, ON_TOPIC
 from odradek.model import topic_names
 from odradek.model.errors import ApiError, ErrorCode
@@ -57,7 +58,14 @@ def api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> ApiVersion
     is_meant = request.cluster_id in (None, services.metadata.image.cluster_id)
     if not is_meant or request.node_id not in (-1, services.node_id):
         raise ApiError(ErrorCode.REBOOTSTRAP_REQUIRED)
-    return ApiVersionsResponse(error_code=0, api_keys=services.api_versions)
+    epoch, supported, finalized = features(services.metadata.image, ctx.version)
+    return ApiVersionsResponse(
+        error_code=0,
+        api_keys=services.api_versions,
+        supported_features=supported,
+        finalized_features_epoch=epoch,
+        finalized_features=finalized,
+    )
 
 
 def refuse_api_versions(request: ApiVersionsRequest, refusal: ApiError) -> ApiVersionsResponse:
