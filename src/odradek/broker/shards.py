@@ -341,7 +341,12 @@ class Shards(Generic[S]):
             hosted.is_loaded = True
             hosted.look_at_deadline()
             took_ms = (self.clock.monotonic() - began) * 1000
-            _logger.info("coordinating %s-%d, loaded in %.0f ms", self.kind.topic, hosted.number, took_ms)
+            level = (
+                logging.INFO if hosted.partition.log.log_end else logging.DEBUG
+            )  # fifty new ones say nothing
+            _logger.log(
+                level, "coordinating %s-%d, loaded in %.0f ms", self.kind.topic, hosted.number, took_ms
+            )
 
     def _while_hosted(self, hosted: HostedShard[S], steps: Iterable[None]) -> Iterator[None]:
         for step in steps:
