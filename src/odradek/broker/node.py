@@ -143,6 +143,13 @@ class Node:
         await self.services.topics.until(lambda: self.id in self.metadata.image.brokers, 60)
         self.server.open()
         self.stage = Stage.SERVING
+        _logger.info(
+            "broker %d of cluster %s serves %s, with data in %s",
+            self.id,
+            self.metadata.image.cluster_id,
+            ", ".join(map(str, self.doors.addresses)),
+            ", ".join(config.data_dirs),
+        )
         self.upkeep.start()
         return self.doors.addresses
 
@@ -281,6 +288,7 @@ class Node:
             await self._session.close()
         if "directories" in self._started:
             self.directories.close(self._world.clock.wall_ms())
+            _logger.info("broker %d has stopped cleanly", self.id)
         self._started.clear()
 
     def _faulted(self, task: str, error: BaseException) -> None:
