@@ -148,7 +148,7 @@ class Node:
             self.id,
             self.metadata.image.cluster_id,
             ", ".join(map(str, self.doors.addresses)),
-            ", ".join(config.data_dirs),
+            ", ".join(self.configs.broker.data_dirs),
         )
         self.upkeep.start()
         return self.doors.addresses
