@@ -83,18 +83,19 @@ class Reached:
     def offer(self, api: Api) -> ApiVersion | None:
         return next((each for each in self.versions.api_keys if each.api_key == api.key), None)
 
-    def version_of(self, api: Api) -> int:
-        """The newest version that both sides speak."""
+    def version_of(self, api: Api, newest: int | None = None) -> int:
+        """The newest version that both sides speak, or the `newest` that says what is meant."""
         offer = self.offer(api)
         if offer is None:
             raise Unsupported(f"the broker at {self.address} does not offer {api}")
-        newest = min(offer.max_version, api.versions[-1])
-        if newest < max(offer.min_version, api.versions[0]):
+        spoken = api.versions[-1] if newest is None else newest
+        both = min(offer.max_version, spoken)
+        if both < max(offer.min_version, api.versions[0]):
             raise Unsupported(
                 f"the broker at {self.address} offers {api} in versions {offer.min_version} to "
-                f"{offer.max_version}, this client speaks {api.versions[0]} to {api.versions[-1]}"
+                f"{offer.max_version}, this client speaks {api.versions[0]} to {spoken}"
             )
-        return newest
+        return both
 
 
 class Cluster:
@@ -124,9 +125,12 @@ class Cluster:
 
     # -- asking --------------------------------------------------------------------------------------------
 
-    async def ask(self, target: Target, request: object, response: type[Response]) -> Response:
-        """One attempt. `PeerLost` when there is no answer; what the answer says is the caller's to read."""
-        return await self._ask(await self.reach(target), request, response)
+    async def ask(
+        self, target: Target, request: object, response: type[Response], *, newest: int | None = None
+    ) -> Response:
+        """One attempt. `PeerLost` when there is no answer; what the answer says is the caller's to read.
+        Never in a version above `newest`: newer ones may lack a field that matters."""
+        return await self._ask(await self.reach(target), request, response, newest)
 
     async def settle(
         self,
@@ -253,9 +257,11 @@ class Cluster:
         reached = self._reached[address] = Reached(address, connection, answer)
         return reached
 
-    async def _ask(self, reached: Reached, request: object, response: type[Response]) -> Response:
+    async def _ask(
+        self, reached: Reached, request: object, response: type[Response], newest: int | None = None
+    ) -> Response:
         api = _API_BY_NAME[type(request).__name__.removesuffix("Request")]
-        answer = await reached.connection.ask(api, reached.version_of(api), request)
+        answer = await reached.connection.ask(api, reached.version_of(api, newest), request)
         assert isinstance(answer, response)
         return answer
 

@@ -1,17 +1,19 @@
-"""Which topics consumers read, as they tell their leader: all of their metadata that matters here."""
+"""Which topics consumers read, as they tell their leader, and which partitions it gives them."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
+from odradek.model.ids import Partition
 from odradek.wire.codec import decode
-from odradek.wire.messages.payloads import ConsumerProtocolSubscription
+from odradek.wire.messages.payloads import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from odradek.wire.primitives import Malformed
 from odradek.wire.schema import declaration
 
 CONSUMER: Final = "consumer"  # the protocol type of those whose metadata is a subscription
+T = TypeVar("T")
 _VERSION = struct.Struct(">h")
 
 
@@ -20,15 +22,24 @@ def subscribed_topics(subscriptions: Iterable[bytes]) -> frozenset[str] | None:
     topics: set[str] = set()
     try:
         for subscription in subscriptions:
-            topics.update(_read(subscription).topics)
+            topics.update(_read(ConsumerProtocolSubscription, subscription).topics)
     except (Malformed, struct.error):
         return None
     return frozenset(topics)
 
 
-def _read(data: bytes) -> ConsumerProtocolSubscription:
+def assigned_partitions(assignment: bytes) -> tuple[Partition, ...]:
+    """None where it is empty, or is no assignment of a consumer."""
+    try:
+        assigned = _read(ConsumerProtocolAssignment, assignment).assigned_partitions
+    except (Malformed, struct.error):
+        return ()
+    return tuple(Partition(each.topic, number) for each in assigned for number in each.partitions)
+
+
+def _read(message: type[T], data: bytes) -> T:
     (version,) = _VERSION.unpack_from(data)
-    versions = declaration(ConsumerProtocolSubscription).versions
+    versions = declaration(message).versions
     assert versions is not None
     known = max(versions[0], min(version, versions[-1]))  # newer ones only say more at the end
-    return decode(ConsumerProtocolSubscription, known, data, _VERSION.size)
+    return decode(message, known, data, _VERSION.size)
