@@ -29,22 +29,25 @@ class RealZooKeeper:
     jars: str
     trusted: Path  # the authority's certificate
     shown: Path  # a client's key and certificate
+    home: Path
     _roots: Iterator[int]
 
-    def ensemble(self) -> Ensemble:
+    def ensemble(self, server: str | None = None, session_timeout_ms: int = 6_000) -> Ensemble:
         """Below a path that nobody has used."""
-        return Ensemble((self.plain,), root=f"/tests/{next(self._roots)}", session_timeout_ms=6_000)
+        root = f"/tests/{next(self._roots)}"
+        return Ensemble((server or self.plain,), root, session_timeout_ms=session_timeout_ms)
 
-    def secure_ensemble(self, *, name: str = "localhost") -> Ensemble:
+    def secure_ensemble(self, *, login: Login = LOGIN, trusted: Path | None = None) -> Ensemble:
         settings = TlsSettings(
-            Keystore(kind="PEM", location=str(self.shown)), Truststore(kind="PEM", location=str(self.trusted))
+            Keystore(kind="PEM", location=str(self.shown)),
+            Truststore(kind="PEM", location=str(trusted or self.trusted)),
         )
         return Ensemble(
-            (self.secure.replace(LOOPBACK, name),),
+            (self.secure.replace(LOOPBACK, "localhost"),),
             root=f"/tests/{next(self._roots)}",
             session_timeout_ms=6_000,
             only_we_may_change=True,
-            login=LOGIN,
+            login=login,
             connect=partial(connect_blocking, tls=ClientTls(settings)),
         )
 
@@ -71,6 +74,9 @@ def zookeeper(
             "secureClientPortAddress": LOOPBACK,
             "ssl.keyStore.location": _key_and_certificates(home),
             "ssl.trustStore.location": str(home / "authority.pem"),
+            "minSessionTimeout": "400",
+            "maxSessionTimeout": "60000",
+            "tickTime": "200",  # how finely sessions expire
             "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
         },
         jvm_options=[f"-Djava.security.auth.login.config={_logins(home)}"],
@@ -81,7 +87,7 @@ def zookeeper(
         thread.run(servers.start())
         plain, secure = servers.addresses[0], f"{LOOPBACK}:{secure_port}"
         trusted, shown = home / "authority.pem", home / "client.pem"
-        yield RealZooKeeper(plain, secure, zookeeper_jars, trusted, shown, itertools.count())
+        yield RealZooKeeper(plain, secure, zookeeper_jars, trusted, shown, home, itertools.count())
     finally:
         thread.run(servers.stop())
         thread.stop()

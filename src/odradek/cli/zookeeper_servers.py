@@ -33,6 +33,7 @@ SETTINGS: Mapping[str, str] = {
 }
 SERVES_WITHIN_S = 60.0
 STOPS_WITHIN_S = 10.0
+ANSWERS_WITHIN_S = 0.5
 LOOKS_EVERY_S = 0.02
 
 
@@ -182,13 +183,15 @@ class Servers:
 
 
 async def _is_serving(port: int) -> bool:
-    with suppress(OSError):
-        reader, writer = await asyncio.open_connection(LOOPBACK, port)
-        try:
-            writer.write(b"srvr")
-            return b"Mode: " in await reader.read()
-        finally:
-            writer.close()
+    """A server that is just starting may take the question and never answer it."""
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(ANSWERS_WITHIN_S):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            try:
+                writer.write(b"srvr")
+                return b"Mode: " in await reader.read()
+            finally:
+                writer.close()
     return False
 
 

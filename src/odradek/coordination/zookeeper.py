@@ -209,7 +209,7 @@ class ZooKeeperSession:
             await self._ready()
             answer: asyncio.Future[object] = self._loop.create_future()
             self._under_way.add(answer)
-            send().rawlink(lambda result: self._hop_over(_settle, answer, result))
+            send().rawlink(lambda result: self._hop_over(self._settle, answer, result))
             try:
                 return await answer
             except kazoo.ConnectionLoss:
@@ -218,6 +218,17 @@ class ZooKeeperSession:
                 raise SessionExpired from None
             finally:
                 self._under_way.discard(answer)
+
+    def _settle(self, answer: asyncio.Future[object], result: IAsyncResult) -> None:
+        if isinstance(result.exception, kazoo.ConnectionLoss) and not self._over:
+            # Its state is told next. Until then kazoo loses, unsent, whatever else it is given.
+            self._connected.clear()
+        if answer.done():
+            return  # whoever asked has gone, or was told that the session is over
+        if result.successful():
+            answer.set_result(result.value)
+        else:
+            answer.set_exception(result.exception)
 
     async def _read(self, path: str, send: Callable[[], IAsyncResult]) -> object:
         while True:
@@ -393,6 +404,7 @@ class _Connections(SequentialThreadingHandler):  # type: ignore[misc]
         self._connect = connect
         self._attempt_s = attempt_s
         self._socket: object = None
+        self._socket_heard = False
 
     def start(self) -> None:
         """No threads for callbacks."""
@@ -405,6 +417,7 @@ class _Connections(SequentialThreadingHandler):  # type: ignore[misc]
 
     def create_connection(self, address: tuple[str, int], hostname: str, **how: object) -> object:
         del how
+        self._socket_heard = False
         if self.refuses:
             raise ConnectionAbortedError("the session is over")
         try:
@@ -422,10 +435,12 @@ class _Connections(SequentialThreadingHandler):  # type: ignore[misc]
     ) -> tuple[list[object], list[object], list[object]]:
         """What TLS has read ahead no selector tells, and kazoo asks only while it is inside a message."""
         ahead = [each for each in readers if _has_read_ahead(each)]
+        if not self._socket_heard:  # a server that is starting or stopped may take us and never answer
+            timeout = self._attempt_s if timeout is None else min(timeout, self._attempt_s)
         ready = super().select(readers, writers, failing, 0 if ahead else timeout)
         readable = [*ready[0], *(each for each in ahead if each not in ready[0])]
         if self._socket in readable:
-            self.heard_at = self._loop.time()
+            self.heard_at, self._socket_heard = self._loop.time(), True
         return readable, ready[1], ready[2]
 
 
@@ -439,15 +454,6 @@ def _kazoo_log() -> logging.Logger:
     log = logging.Logger(f"{_log.name}.kazoo", logging.ERROR)
     log.parent = _log
     return log
-
-
-def _settle(answer: asyncio.Future[object], result: IAsyncResult) -> None:
-    if answer.done():
-        return  # whoever asked has gone, or was told that the session is over
-    if result.successful():
-        answer.set_result(result.value)
-    else:
-        answer.set_exception(result.exception)
 
 
 def _stat(stat: ZnodeStat) -> Stat:
