@@ -27,6 +27,8 @@ def join(group: Group, joining: Joining, ticket: Ticket, now: Moment) -> Outcome
         group.answer(ticket, join_refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, joining.member_id))
     elif joining.member_id == "":
         _join_as_new(group, joining, ticket, now)
+    elif joining.member_id in group.named and joining.instance_id is not None:
+        group.answer(ticket, join_refused(ErrorCode.UNKNOWN_SERVER_ERROR))  # no static member is named first
     elif joining.member_id in group.named:
         _add(group, joining, joining.member_id, ticket, now)
     else:
