@@ -11,7 +11,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -98,8 +98,9 @@ class TalkingClient:
     def _ask(self, what: str, **arguments: Json) -> Json:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"do": what, **arguments}) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended; what it said then is shown below
+            self._process.stdin.write(json.dumps({"do": what, **arguments}) + "\n")
+            self._process.stdin.flush()
         watch = threading.Timer(2 * WITHIN_S, self._process.kill)
         watch.start()
         try:
