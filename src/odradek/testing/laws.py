@@ -150,8 +150,8 @@ class OffsetsAreInOrder:
     def complaints(self, evidence: LogEvidence) -> Iterator[str]:
         log, found = evidence.log, evidence.found
         end = found[-1].header.next_offset if found else log.segments[-1].base_offset
-        if evidence.history.has_gaps and log.segments[-1].base_offset <= evidence.history.flushed_until:
-            end = max(end, log.segments[-1].base_offset)  # which is all that is left of that end
+        if evidence.history.has_gaps:
+            end = max(end, log.segments[-1].base_offset)  # an empty one may be all that is left of the end
         if log.log_end != end:
             yield f"the log ends at {log.log_end}, its batches at {end}"
         if not log.log_start <= log.last_stable_offset <= log.high_watermark <= log.log_end:
