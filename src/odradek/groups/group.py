@@ -177,7 +177,6 @@ class Group:
         if member.awaits_sync is not None:
             self.answer(member.awaits_sync, sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
         self.members.remove(member)
-        self._unsynced.discard(member.id)
 
     # -- joining: what `joining.py` decides on -----------------------------------------------------------
 
@@ -232,7 +231,6 @@ class Group:
             return
         if self.state is State.COMPLETING:
             self._disappoint_syncing(now)
-        self._unsynced.clear()
         self._sync_due_ms = NEVER_MS
         wait_ms: float = self.members.rebalance_timeout_ms
         if self.state is State.EMPTY:
@@ -250,7 +248,6 @@ class Group:
 
     def _disappoint_syncing(self, now: Moment) -> None:
         for member in self.members:
-            member.assignment = b""
             if member.awaits_sync is not None:
                 self.answer(member.awaits_sync, sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
                 member.awaits_sync = None
@@ -292,7 +289,7 @@ class Group:
                 member.awaits_join = None
             member.is_new = False
             self.keep(member, now)
-            self._unsynced.add(member.id)
+        self._unsynced = {member.id for member in self.members}
         self._sync_due_ms = now.elapsed_ms + self.members.rebalance_timeout_ms
         self._wake_by(self._sync_due_ms)
 

@@ -78,9 +78,7 @@ class GroupShard:
         if group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         instance_id, generation = request.group_instance_id, request.generation_id
-        error = group.heartbeat(request.member_id, instance_id, generation, now)
-        self._schedule(group)
-        return error
+        return group.heartbeat(request.member_id, instance_id, generation, now)
 
     def leave(self, request: LeaveGroupRequest, ticket: Ticket, now: Moment) -> Outcome[Answers]:
         """Each of its members has an answer of its own."""
@@ -113,7 +111,6 @@ class GroupShard:
         committing.check(committer, group)
         if group is not None and group.state is not State.EMPTY and not committer.is_transactional:
             group.keep(group.members[committer.member_id], now)
-            self._schedule(group)
         length_max = self.settings.metadata_length_max
         records: list[StoredRecord] = []
         errors: list[ErrorCode] = []
@@ -214,6 +211,7 @@ class GroupShard:
             self._schedule(group)
 
     def _schedule(self, group: Group) -> None:
+        """It may be due sooner than it was. A mere sign of life cannot lead to that: it only puts off."""
         if group.wake_ms < self._wake_of.get(group.id, NEVER_MS) and group.id in self._groups:
             self._wake_of[group.id] = group.wake_ms
             heapq.heappush(self._wakes, (group.wake_ms, group.id))

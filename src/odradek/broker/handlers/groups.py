@@ -100,7 +100,6 @@ def heartbeat(ctx: RequestContext, request: HeartbeatRequest) -> HeartbeatRespon
             return HeartbeatResponse(error_code=0)
         raise
     error = hosted.shard.heartbeat(request, groups.now())
-    hosted.look_at_deadline()
     return HeartbeatResponse(error_code=error.code)
 
 
