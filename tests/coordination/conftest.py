@@ -34,7 +34,7 @@ class RealZooKeeper:
 
     def ensemble(self, server: str | None = None, session_timeout_ms: int = 6_000) -> Ensemble:
         """Below a path that nobody has used."""
-        root = f"/tests/{next(self._roots)}"
+        root = f"/open/{next(self._roots)}"
         return Ensemble((server or self.plain,), root, session_timeout_ms=session_timeout_ms)
 
     def secure_ensemble(self, *, login: Login = LOGIN, trusted: Path | None = None) -> Ensemble:
@@ -44,7 +44,7 @@ class RealZooKeeper:
         )
         return Ensemble(
             (self.secure.replace(LOOPBACK, "localhost"),),
-            root=f"/tests/{next(self._roots)}",
+            root=f"/ours/{next(self._roots)}",
             session_timeout_ms=6_000,
             only_we_may_change=True,
             login=login,

@@ -112,6 +112,8 @@ def test_only_brokers_change_what_a_broker_made(zookeeper: RealZooKeeper) -> Non
         with pytest.raises(StoreError, match=r"/config/users/alice: .* does not allow"):
             await theirs.get("/config/users/alice")
         assert (await ours.get("/config/users/alice")).data == b"secret"
+        with pytest.raises(StoreError, match=f"{ensemble.root}/deeper: .* does not allow"):
+            await ZooKeeper(replace(zookeeper.ensemble(), root=f"{ensemble.root}/deeper")).session()
         await asyncio.gather(ours.close(), theirs.close())
 
     run(test())
@@ -154,11 +156,12 @@ def test_many_nodes_are_read_at_once_through_tls_too(zookeeper: RealZooKeeper) -
             ensemble = zookeeper.secure_ensemble()
             servers = (link.address.replace("127.0.0.1", "localhost"),)
             session = await ZooKeeper(replace(ensemble, servers=servers, session_timeout_ms=30_000)).session()
-            paths = [f"/n{number}" for number in range(100)]
+            paths = [f"/n{number}" for number in range(10)]
             await session.commit(*(Create(path, path.encode()) for path in paths[::2]))
-            found = await session.get_many(paths)
-            assert [node and node.data.decode() for node in found[::2]] == paths[::2]
-            assert set(found[1::2]) == {None}
+            for _ in range(20):
+                found = await session.get_many(paths)
+                assert [node and node.data.decode() for node in found[::2]] == paths[::2]
+                assert set(found[1::2]) == {None}
             await session.close()
 
     started = time.monotonic()
@@ -252,25 +255,25 @@ async def over(session: Session) -> None:
 
 
 def test_a_session_that_the_ensemble_ended_does_nothing_more(zookeeper: RealZooKeeper) -> None:
-    """kazoo would go on with a new session, and what it was told for the old one."""
+    """kazoo goes on with a new session by itself. While our loop is busy it has all the time for it; what was
+    meant for the old one must not be done in the new one."""
 
     async def test() -> None:
-        ensemble = zookeeper.ensemble()
+        ensemble = replace(zookeeper.ensemble(), servers=(zookeeper.plain, zookeeper.plain))
         client, told, fired = ZooKeeper(ensemble), asyncio.Event(), []
         session = await client.session()
         await session.commit(Create("/a"), Create("/mine", ephemeral=True))
         await session.get("/a", lambda: fired.append("a"))
         session.on_expired(told.set)
-        await asyncio.to_thread(end_at_the_ensemble, zookeeper.plain, session)
-        commits = [asyncio.create_task(session.commit(Create(f"/late{n}"))) for n in range(20)]
+        end_at_the_ensemble(zookeeper.plain, session)
+        time.sleep(0.3)
+        with pytest.raises((ConnectionLost, SessionExpired)):
+            await session.commit(Create("/late"))
         await told.wait()
         await over(session)
-        outcomes = await asyncio.gather(*commits, return_exceptions=True)
-        assert all(isinstance(each, ConnectionLost | SessionExpired | list) for each in outcomes)
         next_session = await client.session()
         assert next_session.id != session.id
-        late = [name for name in await next_session.children("/") if name != "a"]
-        assert len(late) <= sum(isinstance(each, ConnectionLost) for each in outcomes)
+        assert await next_session.children("/") == ["a"]
         await next_session.close()
 
     run(test())

@@ -203,8 +203,7 @@ class ZooKeeperSession:
             raise SessionExpired
 
     async def _ask(self, send: Callable[[], IAsyncResult]) -> object:
-        """One request and what comes of it; kazoo's exceptions are not translated but for those that are
-        not about a node."""
+        """One request and what comes of it. kazoo's exceptions about nodes are left to the caller."""
         async with self._in_flight:
             await self._ready()
             answer: asyncio.Future[object] = self._loop.create_future()
@@ -295,10 +294,17 @@ class ZooKeeperSession:
         """In any case asks something: only the answer shows that we are connected and known."""
         parts = self._root.split("/")
         for depth in range(1, len(parts) + 1):
-            path = "/".join(parts[:depth]) or "/"
-            if await self._read(path, lambda path=path: self._client.exists_async(path)) is None:  # type: ignore[misc]
-                with suppress(kazoo.NodeExistsError):  # another broker starts at the same moment
-                    await self._ask(lambda path=path: self._client.create_async(path, None, self._acl(path)))  # type: ignore[misc]
+            await self._make_node("/".join(parts[:depth]) or "/")
+
+    async def _make_node(self, path: str) -> None:
+        if await self._read(path, lambda: self._client.exists_async(path)) is not None:
+            return
+        try:
+            await self._ask(lambda: self._client.create_async(path, None, self._acl(path)))
+        except kazoo.NodeExistsError:
+            pass  # another broker starts at the same moment
+        except kazoo.ZookeeperError as failure:
+            raise StoreError(path, _words(failure)) from None
 
     # -- the life of a session -----------------------------------------------------------------------------
 
@@ -362,8 +368,8 @@ class ZooKeeperSession:
     def _hop(self, watch: Watch | None) -> _Hop | None:
         return None if watch is None else _Hop(self, watch)
 
-    def hop_watch(self, watch: Watch) -> None:
-        """For `_Hop`."""
+    def fire(self, watch: Watch) -> None:
+        """For `_Hop`, on kazoo's thread."""
         self._hop_over(self._fire, watch)
 
     def _fire(self, watch: Watch) -> None:
@@ -383,9 +389,8 @@ class _Hop(NamedTuple):
     session: ZooKeeperSession
     watch: Watch
 
-    def __call__(self, event: object) -> None:
-        del event
-        self.session.hop_watch(self.watch)
+    def __call__(self, _: object) -> None:
+        self.session.fire(self.watch)
 
 
 class _Connections(SequentialThreadingHandler):  # type: ignore[misc]
