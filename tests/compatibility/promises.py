@@ -71,6 +71,16 @@ class Produces(_OnTopics):
         assert_same(read_all(reader, topic, len(self.records)), self.records)
         assert stored_codec(served, topic) == codec
 
+    @pytest.mark.parametrize("codec", CODECS)
+    def test_the_codec_of_a_topic_wins(
+        self, client: Producer, reader: Consumer, served: Served, codec: str
+    ) -> None:
+        topic, own = fresh_name(), "gzip" if codec == "zstd" else "zstd"
+        served.create_topic(topic, compression_type=own)
+        client.produce(topic, self.records, codec=codec)
+        assert_same(read_all(reader, topic, len(self.records)), self.records)
+        assert stored_codec(served, topic) == own
+
     def test_requests_one_after_the_other_stay_in_order(
         self, client: Producer, reader: Consumer, topic: str
     ) -> None:
@@ -96,7 +106,7 @@ class Produces(_OnTopics):
 
     def test_a_message_that_is_too_large_is_refused(self, client: Producer, topic: str) -> None:
         with pytest.raises(Refused) as refused:
-            client.produce(topic, [Record("large", "x" * 2 * MIB, T0)])
+            client.produce(topic, [Record("large", "x" * 2 * MIB)])
         assert refused.value.code == MESSAGE_TOO_LARGE
 
     def test_a_topic_is_made_for_who_produces_to_it(self, client: Producer, reader: Consumer) -> None:
