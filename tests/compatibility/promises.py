@@ -95,11 +95,7 @@ class Produces(_OnTopics):
     ) -> None:
         topic = fresh_name()
         served.create_topic(topic, max_message_bytes=str(size + 200))
-        records = [
-            Record("before", "small", T0),
-            Record("large", "x" * size, T0),
-            Record("after", "small", T0),
-        ]
+        records = [Record("key", value) for value in ("small", "x" * size, "small")]
         for record in records:
             client.produce(topic, [record])
         assert_same(read_all(reader, topic, 3), records)
