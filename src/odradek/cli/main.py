@@ -21,6 +21,8 @@ VERBS: Mapping[str, str] = {
     "log-dirs": "Show the data directories of brokers.",
     "broker-api-versions": "Show what each broker can be asked.",
     "cluster": "Show the cluster's id, or forget a broker.",
+    "consumer-groups": "Show groups, their members and their lag; delete groups; let them go on elsewhere.",
+    "transactions": "Show transactions and their producers, find those that hang, and end them.",
     "zookeeper": "Run a real ZooKeeper, or look into one.",
     "console-producer": "Lines in, records out.",
     "console-consumer": "Records in, lines out.",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
     from odradek.client.connections import Connector
     from odradek.client.settings import ClientSettings
+    from odradek.runtime.clock import Clock
 
 Result = TypeVar("Result")
 
@@ -29,9 +30,10 @@ class ClusterFlags:
 
 @dataclass(frozen=True)
 class Reach:
-    """How clusters are reached, where it is not over the network: the object of click's context."""
+    """How clusters are reached, where it is not over the network, and when: the object of click's context."""
 
     connector: Callable[[ClientSettings], Connector]
+    clock: Clock | None = None  # None: the machine's
 
 
 def administer(flags: ClusterFlags, work: Callable[[Cluster], Awaitable[Result]]) -> Result:
@@ -49,6 +51,14 @@ def administer(flags: ClusterFlags, work: Callable[[Cluster], Awaitable[Result]]
             return await work(cluster)
 
     return asyncio.run(session())
+
+
+def now_ms() -> int:
+    from odradek.runtime.clock import SystemClock
+
+    reach = click.get_current_context().find_object(Reach)
+    clock = SystemClock() if reach is None or reach.clock is None else reach.clock
+    return clock.wall_ms()
 
 
 def settings_of(flags: ClusterFlags) -> ClientSettings:

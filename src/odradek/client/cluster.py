@@ -196,7 +196,7 @@ class Cluster:
         if isinstance(target, Controller):
             return await self._reach_broker(BrokerId((await self.metadata()).controller_id), "controller")
         if isinstance(target, Coordinator):
-            return await self._reach_broker(await self._coordinator(target), f"coordinator of {target.key}")
+            return await self._reach_broker(await self.coordinator(target), f"coordinator of {target.key}")
         return await self._reach_broker(target, "broker")
 
     async def _reach_any(self) -> Reached:
@@ -220,7 +220,7 @@ class Cluster:
                 return await self._connected(_address(each))
         raise Refused(ErrorCode.BROKER_NOT_AVAILABLE, f"{role} {id} is not alive", asked=self._names())
 
-    async def _coordinator(self, target: Coordinator) -> BrokerId:
+    async def coordinator(self, target: Coordinator) -> BrokerId:
         reached = await self._reach_any()
         api = _API_BY_NAME["FindCoordinator"]
         asks_many = reached.version_of(api) >= 4

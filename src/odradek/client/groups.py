@@ -1,4 +1,4 @@
-"""Groups: which there are, who is in them, how far they have come; putting them elsewhere, forgetting them."""
+"""Groups: which there are, who is in them, how far they have come; moving and forgetting them."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from odradek.wire.messages.groups import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
+from odradek.wire.messages.metadata import MetadataBroker
 
 if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
@@ -80,10 +81,21 @@ async def describe_groups(cluster: Cluster, ids: Iterable[str]) -> dict[str, Des
     return await _ask_coordinators(cluster, "description of groups", ids, ask)
 
 
+async def coordinators(cluster: Cluster, ids: Iterable[str]) -> dict[str, MetadataBroker | Refused]:
+    """The broker that keeps each group."""
+
+    async def ask(id: str) -> MetadataBroker | Refused:
+        coordinator = await cluster.coordinator(Coordinator(id))
+        found = next((each for each in await cluster.brokers() if each.node_id == coordinator), None)
+        return found or Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, asked=f"coordinator of {id}")
+
+    return await _ask_coordinators(cluster, "coordinators", ids, ask)
+
+
 async def committed_offsets(
     cluster: Cluster, ids: Iterable[str], *, stable: bool = False
 ) -> dict[str, dict[Partition, OffsetFetchPartitionResponse | Refused] | Refused]:
-    """All that each group has committed. If they are to be `stable`, a partition where a transaction is yet to
+    """All that each group has committed. If it is to be `stable`, a partition where a transaction is yet to
     decide is refused with UNSTABLE_OFFSET_COMMIT."""
 
     async def ask(id: str) -> dict[Partition, OffsetFetchPartitionResponse | Refused] | Refused:

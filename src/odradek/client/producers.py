@@ -22,8 +22,10 @@ ActiveProducers: TypeAlias = tuple[ProducerState, ...]
 
 
 async def active_producers(
-    cluster: Cluster, partitions: Iterable[Partition]
+    cluster: Cluster, partitions: Iterable[Partition], *, at: BrokerId | None = None
 ) -> dict[Partition, ActiveProducers | Refused]:
+    """As their leaders remember them, or the broker `at` which there are replicas."""
+
     async def ask(
         leader: BrokerId, theirs: Sequence[Partition]
     ) -> dict[Partition, ActiveProducers | Refused]:
@@ -43,4 +45,6 @@ async def active_producers(
                 found[partition] = refused or each.active_producers
         return found
 
-    return await ask_leaders(cluster, "active producers", partitions, ask)
+    if at is None:
+        return await ask_leaders(cluster, "active producers", partitions, ask)
+    return await cluster.settle("active producers", partitions, lambda waiting: ask(at, waiting))
