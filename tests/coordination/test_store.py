@@ -29,6 +29,8 @@ from odradek.coordination.store import (
     Write,
 )
 from odradek.coordination.zookeeper import ZooKeeper
+from odradek.testing.sim_entropy import SeededEntropy
+from odradek.testing.sim_store import SimStore
 
 Pair: TypeAlias = tuple[Session, Session]
 Stores: TypeAlias = Callable[[], AbstractAsyncContextManager[Pair]]
@@ -51,17 +53,29 @@ async def at(ensemble: Ensemble) -> AsyncIterator[Pair]:
             await session.close()
 
 
+@asynccontextmanager
+async def simulated() -> AsyncIterator[Pair]:
+    store = SimStore(SeededEntropy(7), lambda: 5)
+    yield await store.client().session(), await store.client().session()
+
+
 EMBEDDED = ("in memory", "on disk", "on disk, waited for elsewhere")
 ZOOKEEPER = ("ZooKeeper", "ZooKeeper, with TLS and a login")
 
 
 @pytest.fixture(
-    params=[*EMBEDDED, *(pytest.param(each, marks=pytest.mark.compatibility) for each in ZOOKEEPER)]
+    params=[
+        *EMBEDDED,
+        "simulated",
+        *(pytest.param(each, marks=pytest.mark.compatibility) for each in ZOOKEEPER),
+    ]
 )
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
     """Two sessions of one empty store."""
     if request.param == "in memory":
         return in_memory
+    if request.param == "simulated":
+        return simulated
     if request.param in ZOOKEEPER:
         zookeeper: RealZooKeeper = request.getfixturevalue("zookeeper")
         secure = request.param != ZOOKEEPER[0]
