@@ -76,6 +76,7 @@ def test_what_a_broker_did_is_told(watched: Watched) -> None:
     assert watched.metric("kafka_server_replicamanager_leadercount") == 1
     assert watched.metric("kafka_controller_kafkacontroller_activecontrollercount") == 1
     assert watched.metric("process_resident_memory_bytes") > 1 << 20
+    assert watched.metric("kafka_coordinator_group_groupmetadatamanager_numgroups") == 0
 
 
 def test_rates_come_with_time(watched: Watched) -> None:

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from odradek.broker.chores import Chore
+from odradek.broker.group_lag import GroupLag
 from odradek.broker.stage import Stage
 from odradek.net.http import Answer, HttpServer
 from odradek.net.port import Address
@@ -49,6 +50,7 @@ class Watch:
         pages = {"/metrics": self.metrics, "/healthz": self._health, "/readyz": self._readiness}
         self._server = HttpServer(pages, tasks)
         self._rates: TrafficRates | None = None
+        self._lag: GroupLag | None = None
         self._idle_ratio: float | None = None
         self._ticks = 0
         self._ticked_at = self._cpu_s = 0.0
@@ -59,7 +61,9 @@ class Watch:
     def ticking(self) -> Chore:
         """To be kept once the broker serves."""
         node = self._node
-        self._rates = TrafficRates(node.services.topic_metrics)
+        services = node.services
+        self._rates = TrafficRates(services.topic_metrics)
+        self._lag = GroupLag(services.groups, services.replicas, services.clock)
         self._ticked_at, self._cpu_s = node.services.clock.monotonic(), process.thread_cpu_s()
         return Chore(name="tick rates", run=self._tick, rest_ms=lambda: TICK_MS)
 
@@ -85,7 +89,8 @@ class Watch:
     def metrics(self) -> Answer:
         if self._rates is None:
             return _unavailable(f"it is {self._node.stage.value}")
-        return Answer(scrape(self._sources(self._rates)), content_type=CONTENT_TYPE)
+        assert self._lag is not None
+        return Answer(scrape(self._sources(self._rates, self._lag)), content_type=CONTENT_TYPE)
 
     # -- ticks -----------------------------------------------------------------------------------------------
 
@@ -103,7 +108,7 @@ class Watch:
 
     # -- what is looked up -----------------------------------------------------------------------------------
 
-    def _sources(self, rates: TrafficRates) -> Sources:
+    def _sources(self, rates: TrafficRates, lag: GroupLag) -> Sources:
         node, services = self._node, self._node.services
         return Sources(
             traffic=services.topic_metrics,
@@ -122,6 +127,7 @@ class Watch:
             idle_ratio=lambda: self._idle_ratio,
             image=lambda: node.metadata.image,
             broker_state=lambda: _KAFKAS_STATE[node.stage],
+            groups=lag.facts,
             client_metrics=lambda: services.client_metrics.families(services.clock.monotonic()),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,6 +69,25 @@ class ConnectionFacts(NamedTuple):
     closed_idle: int
 
 
+class ProgressFacts(NamedTuple):
+    """How far a group has come in one partition."""
+
+    topic: str
+    number: int
+    offset: int
+    lag: int | None  # None where another broker leads
+    lag_s: float | None  # None, too, where it was not looked up this time
+
+
+class GroupFacts(NamedTuple):
+    """One group that is coordinated here."""
+
+    id: str
+    state: str
+    members: int
+    progress: Sequence[ProgressFacts]
+
+
 class ProcessFacts(NamedTuple):
     cpu_s: float
     resident_size: int
@@ -93,4 +112,5 @@ class Sources:
     idle_ratio: Callable[[], float | None]  # of the loop's thread lately; None before there is a lately
     image: Callable[[], ClusterImage]
     broker_state: Callable[[], int]
+    groups: Callable[[], Iterable[GroupFacts]] = tuple
     client_metrics: Callable[[], Iterable[Family]] = tuple  # what clients push
