@@ -48,7 +48,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.compatibility
 def test_the_shell_says_what_zookeepers_own_says(server: str) -> None:
-    """What it says was written down from ZooKeeper 3.8's, but for times and places in the order of commits."""
+    """As ZooKeeper 3.8 was heard to say it; times and places in the order of commits aside."""
     ran = run("zookeeper", "shell", server, stdin=CONVERSATION)
     assert ran.err.splitlines() == [
         "Created /a",

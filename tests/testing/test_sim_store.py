@@ -138,8 +138,7 @@ def test_a_session_that_the_ensemble_ended_is_over() -> None:
     run(test())
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.simulation(seeds=15)
 def test_brokers_that_count_together_lose_no_count(seed: int) -> None:
     """Whatever happens to their sessions: what was acknowledged counts, what is open counts once or not at
     all, and somebody who looks again whenever told sees the end."""
@@ -212,8 +211,7 @@ async def follow(client: SimZooKeeper) -> None:
             continue
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.simulation(seeds=15)
 def test_one_broker_at_a_time_holds_what_one_can_hold(seed: int) -> None:
     async def test() -> None:
         store, entropy = a_store(seed), SeededEntropy(seed)
