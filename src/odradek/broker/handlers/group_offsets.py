@@ -318,7 +318,9 @@ async def _fetched_later(
                 await each.hosted.committed(each.end)
                 answers.append(_told(each))
             except ApiError as refusal:
-                answers.append(_refused(ctx, each.asked, refusal.error))
+                late = refusal.error is ErrorCode.REQUEST_TIMED_OUT
+                error = ErrorCode.COORDINATOR_NOT_AVAILABLE if late else refusal.error
+                answers.append(_refused(ctx, each.asked, error))
         else:
             answers.append(each)
     return _fetched(ctx, answers)
