@@ -112,17 +112,23 @@ class Servers:
         return [f"{LOOPBACK}:{server.port}" for server in self.servers]
 
     async def start(self) -> None:
-        """Returns when all of them serve."""
+        """Returns when all of them serve. What was started when that fails is stopped again."""
         ports = await _free_ports(self._count * 3)
         for index in range(self._count):
             free, peer, election = ports[3 * index : 3 * index + 3]
             port = self._first_port + index if self._first_port else free
             home = self._home / f"zookeeper-{index + 1}"
             self.servers.append(Server(index + 1, port, peer, election, home))
-        for server in self.servers:
-            await self.launch(server)
-        for server in self.servers:
-            await self.serves(server)
+        serving = False
+        try:
+            for server in self.servers:
+                await self.launch(server)
+            for server in self.servers:
+                await self.serves(server)
+            serving = True
+        finally:
+            if not serving:
+                await self.stop()
 
     async def launch(self, server: Server) -> None:
         server.home.mkdir(parents=True, exist_ok=True)
