@@ -17,6 +17,7 @@ ASYNC_TEST_SECONDS_MAX = 20
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=None, help="run simulations with this one seed")
     parser.addoption("--seeds", type=int, default=None, help="run simulations with this many fresh seeds")
+    parser.addoption("--kills", type=int, default=10, help="how often a broker under load is killed")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -32,6 +33,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     else:
         seeds = list(range(marker.kwargs.get("seeds", 100)))
     metafunc.parametrize("seed", seeds)
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int:
+    """How often a broker under load is to be killed."""
+    times = request.config.getoption("--kills")
+    assert isinstance(times, int)
+    return times
 
 
 @pytest.fixture
