@@ -12,6 +12,7 @@ from tests.golden.cli.recordings import Case, Recording, read
 from odradek.cli.main import main
 from odradek.cli.reach import Reach
 from odradek.testing.recorded_cluster import RecordedCluster
+from odradek.testing.sim_clock import SimClock
 
 RECORDINGS = Path(__file__).parents[1] / "golden" / "cli"
 
@@ -37,7 +38,8 @@ def replay(verb: str, case: Case, recording: Recording, home: Path, *more: str) 
     """Our verb, asked what Kafka's tool was asked, told what the cluster said."""
     file = home / "FILE"
     file.write_text("".join(f"{line}\n" for line in case.file))
-    reach = Reach(lambda _: RecordedCluster(case.exchanges))
+    clock = None if case.now_ms is None else SimClock(case.now_ms)
+    reach = Reach(lambda _: RecordedCluster(case.exchanges), clock)
     return run(verb, *case.command_line(recording.bootstrap, file), *more, reach=reach)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.cli.conftest import run
 
 from odradek.model.config.registry import BROKER_SETTINGS, TOPIC_SETTINGS
 from odradek.model.config.setting import Support
-from tests.cli.conftest import run
 
 VERB = "config"
 

@@ -13,6 +13,6 @@ RECORDING = recorded(VERB)
 
 def test_it_prints_and_ends_as_kafka_does(case: Case, tmp_path: Path) -> None:
     ran = replay(VERB, case, RECORDING, tmp_path)
-    assert ran.out == case.output
+    assert ran.out == case.out
     assert ran.exit == case.exit
     assert ran.err.partition("\n")[0] == (case.err or "")

@@ -111,8 +111,8 @@ def _consume(
         if batch is None:
             return
         for each in batch[: most - printed.count]:
-            out.write(_shown(each, printer, flags))
             printed.count += 1
+            out.write(_shown(each, printer, flags))
             if flags.group:
                 consumer.store_offsets(each)
         out.flush()
@@ -170,7 +170,7 @@ def _checked(flags: ConsoleConsumerFlags) -> Mapping[str, str]:
     _check_offset(flags)
     given = {
         **(properties_in(flags.consumer_config) if flags.consumer_config else {}),
-        **pairs(flags.consumer_property, "consumer-property"),
+        **pairs(flags.consumer_property),
     }
     reset = given.get("auto.offset.reset")
     if flags.from_beginning and reset not in (None, "earliest"):
@@ -224,7 +224,7 @@ def _printer(flags: ConsoleConsumerFlags) -> Printer:
         raise Misused(f"{flags.formatter}\nrecords are printed by {', '.join(_FORMATTERS)}")
     given = {
         **(properties_in(flags.formatter_config) if flags.formatter_config else {}),
-        **pairs(flags.property, "property"),
+        **pairs(flags.property),
     }
     for part, named in (("key", flags.key_deserializer), ("value", flags.value_deserializer)):
         if named:

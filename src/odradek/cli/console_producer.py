@@ -56,15 +56,12 @@ class ConsoleProducerFlags:
 def run(flags: ConsoleProducerFlags) -> None:
     from odradek.cli import librdkafka
 
-    for name, value in (
-        ("bootstrap-server", flags.bootstrap_server or flags.broker_list),
-        ("topic", flags.topic),
-    ):
-        if not value:
-            raise Misused(f'Missing required argument "[{name}]"')
+    if not (flags.bootstrap_server or flags.broker_list):
+        raise Misused("Missing required option(s) [bootstrap-server]")
+    if not flags.topic:
+        raise Misused('Missing required argument "[topic]"')
     if flags.line_reader is not None and not flags.line_reader.endswith(_LINE_READER):
         raise Misused(f"{flags.line_reader}\nlines are read by {_LINE_READER} only")
-    assert flags.topic is not None
     lines = _lines(flags)
     producer = librdkafka.producer(_properties(flags), on_delivery=_delivered)
     try:
@@ -93,7 +90,7 @@ def _properties(flags: ConsoleProducerFlags) -> Mapping[str, str]:
         "buffer.memory": str(flags.max_memory_bytes),
         "send.buffer.bytes": str(flags.socket_buffer_size),
         "metadata.max.age.ms": str(flags.metadata_expiry_ms),
-        **pairs(flags.producer_property, "producer-property"),
+        **pairs(flags.producer_property),
     }
 
 
@@ -103,7 +100,7 @@ def _lines(flags: ConsoleProducerFlags) -> Iterator[Line]:
 
     given = {
         **(properties_in(flags.reader_config) if flags.reader_config else {}),
-        **pairs(flags.property, "property"),
+        **pairs(flags.property),
     }
     format = LineFormat.of(given)
     try:

@@ -165,15 +165,9 @@ def _headers(message: Message) -> Iterator[tuple[str, bytes | None]]:
         yield name, value.encode() if isinstance(value, str) else value
 
 
-def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
-    """KEY=VALUE as --property and its like take them."""
-    found = {}
-    for each in given:
-        key, equals, value = each.partition("=")
-        if not equals or not key:
-            raise Impossible(f"Invalid command line properties: {each} (--{flag} KEY=VALUE)")
-        found[key] = value
-    return found
+def pairs(given: Iterable[str]) -> dict[str, str]:
+    """KEY=VALUE as --property and its like take them; KEY alone has the value ""."""
+    return {key: value for key, _, value in (each.partition("=") for each in given)}
 
 
 def translated(properties: Properties) -> dict[str, str | int]:

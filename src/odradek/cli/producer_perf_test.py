@@ -173,6 +173,9 @@ def _checked(flags: ProducerPerfFlags) -> tuple[str, int, int]:
         )
     if not (flags.producer_props or flags.producer_config):
         raise Misused(f"{_ERROR}Either --producer-props or --producer.config must be specified.")
+    for each in (*flags.producer_props, *flags.more_props):
+        if "=" not in each:
+            raise Misused(f"{_ERROR}Invalid property: {each}")
     if flags.record_size is not None and flags.record_size < 0:
         raise Misused(f"{_ERROR}--record-size should be greater than zero.")
     assert flags.topic is not None
@@ -187,7 +190,7 @@ def _properties(flags: ProducerPerfFlags) -> dict[str, str]:
     properties = {
         "client.id": "perf-producer-client",
         **(properties_in(flags.producer_config) if flags.producer_config else {}),
-        **pairs((*flags.producer_props, *flags.more_props), "producer-props"),
+        **pairs((*flags.producer_props, *flags.more_props)),
     }
     if flags.transaction_ms:
         properties["transactional.id"] = flags.transactional_id or _DEFAULT_ID

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import struct
 from typing import TYPE_CHECKING, Protocol
 
 from odradek.net.peer import Answer, Peer, PeerLost, PeerSettings, connect
@@ -14,6 +13,7 @@ from odradek.net.sockets import SocketNetwork
 from odradek.net.tls import ClientTls
 from odradek.wire.apis import API_BY_KEY
 from odradek.wire.frame import read_response, request_frame
+from odradek.wire.primitives import Malformed
 
 if TYPE_CHECKING:
     from odradek.client.settings import ClientSettings
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from odradek.wire.apis import Api
 
 API_VERSIONS = API_BY_KEY[18]
-_ERROR_CODE = struct.Struct(">h")
 _ERROR_CODE_AT = 4  # behind the correlation id, in every version
 _UNSUPPORTED_VERSION = 35
 
@@ -89,8 +88,13 @@ class PeerConnection:
             if isinstance(answer, PeerLost):
                 done.set_exception(answer)
                 return
-            is_understood = _ERROR_CODE.unpack_from(answer, _ERROR_CODE_AT) != (_UNSUPPORTED_VERSION,)
-            done.set_result(read_response(API_VERSIONS, version if is_understood else 0, answer))
+            error_code = int.from_bytes(answer[_ERROR_CODE_AT : _ERROR_CODE_AT + 2], "big", signed=True)
+            spoken = 0 if error_code == _UNSUPPORTED_VERSION else version
+            try:
+                done.set_result(read_response(API_VERSIONS, spoken, answer))
+            except Malformed as bad:
+                done.set_exception(PeerLost(f"{self._peer.address}: {bad}"))
+                raise
 
         self._peer.ask(
             lambda number: request_frame(API_VERSIONS, version, number, self._client_id, request), answered

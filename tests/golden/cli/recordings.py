@@ -4,11 +4,14 @@ A file holds cases one below the other. Their first lines are written by hand, t
 
     == the name of the case
     ! topics --create --topic orders        before it: one of our verbs, to bring the cluster into a state
+    ! console-producer --topic TOPIC        or Kafka's console producer, given the lines of the file
     < {"partitions": []}                    lines of a file, which FILE in the arguments stands for
-    $ --bootstrap-server BOOTSTRAP --list   the arguments
+    $ --bootstrap-server BOOTSTRAP --list   the arguments; TOPIC is another one for each case
     exit 0
     > orders                                standard output of Kafka's tool
+    >| orders                               its last line where that has no end
     2> Missing required argument "[topic]"  the first line of its standard error
+    now 1795071358808                       what the clock said when ours was asked, if it looked
     @ 3 17 18                               what ours asked, and was told: lines of the file named .answers
 """
 
@@ -31,17 +34,18 @@ class Case:
     file: list[str] = field(default_factory=list)
     arguments: str = ""
     exit: int = 0
-    out: list[str] = field(default_factory=list)
+    out: str = ""
     err: str | None = None
+    now_ms: int | None = None
     exchanges: list[Exchange] = field(default_factory=list)
 
-    def command_line(self, bootstrap: str, file: str | Path) -> list[str]:
+    def command_line(self, bootstrap: str, file: str | Path, topic: str = "TOPIC") -> list[str]:
         replaced = self.arguments.replace("BOOTSTRAP", bootstrap).replace(FILE, str(file))
-        return shlex.split(replaced)
+        return shlex.split(replaced.replace("TOPIC", topic))
 
     @property
-    def output(self) -> str:
-        return "".join(f"{line}\n" for line in self.out)
+    def input(self) -> str:
+        return "".join(f"{line}\n" for line in self.file)
 
 
 @dataclass
@@ -80,9 +84,13 @@ def _read_line(case: Case, mark: str, rest: str, known: Sequence[Exchange]) -> N
     elif mark == "exit":
         case.exit = int(rest)
     elif mark == ">":
-        case.out.append(rest)
+        case.out += f"{rest}\n"
+    elif mark == ">|":
+        case.out += rest
     elif mark == "2>":
         case.err = rest
+    elif mark == "now":
+        case.now_ms = int(rest)
     else:
         assert mark == "@", f"{mark} {rest}"
         case.exchanges = [known[int(number)] for number in rest.split()]
@@ -96,7 +104,8 @@ def write(path: Path, recording: Recording) -> None:
             numbers.setdefault(exchange, len(numbers))
         lines += ["", *_lines(case, [numbers[each] for each in case.exchanges])]
     path.write_text("\n".join(lines) + "\n")
-    path.with_suffix(".answers").write_text("".join(f"{each.as_text()}\n" for each in numbers))
+    if numbers:
+        path.with_suffix(".answers").write_text("".join(f"{each.as_text()}\n" for each in numbers))
 
 
 def _lines(case: Case, exchanges: Iterable[int]) -> Iterator[str]:
@@ -105,9 +114,12 @@ def _lines(case: Case, exchanges: Iterable[int]) -> Iterator[str]:
     yield from (f"< {each}" for each in case.file)
     yield f"$ {case.arguments}"
     yield f"exit {case.exit}"
-    yield from (f"> {each}" for each in case.out)
+    for line in case.out.splitlines(keepends=True):
+        yield f"> {line[:-1]}" if line.endswith("\n") else f">| {line}"
     if case.err is not None:
         yield f"2> {case.err}"
+    if case.now_ms is not None:
+        yield f"now {case.now_ms}"
     numbers = " ".join(map(str, exchanges))
     if numbers:
         yield f"@ {numbers}"

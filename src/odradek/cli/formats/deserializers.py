@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable
 from typing import TypeAlias
 
+from odradek.model.config.values import write
+
 Deserializer: TypeAlias = Callable[[bytes], bytes]  # to the text that is shown
 
 _PACKAGE = "org.apache.kafka.common.serialization."
@@ -39,9 +41,17 @@ def _number(name: str, code: str) -> Deserializer:
     def deserialized(data: bytes) -> bytes:
         if len(data) != layout.size:
             raise Undeserializable(f"Size of data received by {name}Deserializer is not {layout.size}")
-        return str(layout.unpack(data)[0]).encode()
+        number = layout.unpack(data)[0]
+        return (write(_shortest(number) if code == "f" else number) or "").encode()
 
     return deserialized
+
+
+def _shortest(number: float) -> float:
+    """The number with the fewest digits that a float of four bytes cannot tell from this one."""
+    candidates = (float(f"{number:.{digits}g}") for digits in range(1, 9))
+    same = struct.pack(">f", number)
+    return next((each for each in candidates if struct.pack(">f", each) == same), number)
 
 
 def _truth(data: bytes) -> bytes:
