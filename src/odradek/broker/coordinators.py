@@ -21,11 +21,12 @@ def coordinator(metadata: Metadata, topic: str, key: str, listener: str) -> Meta
     if known is None:
         return None
     partition = metadata.image.partition(Partition(topic, bucket(key, len(known.partitions))))
-    assert partition is not None
-    return next((each for each in metadata.brokers(listener) if each.node_id == partition.leader), None)
+    leader = None if partition is None else partition.leader
+    return next((each for each in metadata.brokers(listener) if each.node_id == leader), None)
 
 
 async def create_topic(topics: Topics, topic: str) -> None:
     """Where coordinators keep what they know. Comes back when it can be used, or after a while."""
-    await topics.create_automatically([topic])
-    await topics.until(lambda: topics.is_ready(topic), CREATED_WITHIN_S)
+    refused = await topics.create_automatically([topic])
+    if not refused:  # somebody else may be creating it
+        await topics.until(lambda: topics.is_ready(topic), CREATED_WITHIN_S)
