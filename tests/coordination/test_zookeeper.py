@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.handlers.threading import KazooTimeoutError
 from tests.coordination.conftest import LOGIN, RealZooKeeper
 from tests.coordination.faulty_link import FaultyLink
 
@@ -280,11 +282,16 @@ def test_a_session_that_the_ensemble_ended_does_nothing_more(zookeeper: RealZooK
 
 
 def end_at_the_ensemble(server: str, session: ZooKeeperSession) -> None:
-    """Whoever knows a session's secret may close it."""
-    other = KazooClient(server, client_id=session._credentials)
-    other.start()
-    other.stop()
-    other.close()
+    """Whoever knows a session's secret may close it. The one whose it is takes it back meanwhile: so until
+    there is only a new one to be had."""
+    had = session.id
+    while had == session.id:
+        other = KazooClient(server, client_id=session._credentials)
+        with suppress(KazooTimeoutError):
+            other.start()
+        had = other.client_id[0] if other.client_id else had
+        other.stop()
+        other.close()
 
 
 def test_an_ensemble_that_stops_and_comes_back_finds_its_sessions(
