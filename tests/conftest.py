@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import random
 import threading
 
@@ -12,6 +13,7 @@ import pytest
 from odradek.testing.sim_clock import MovableClock, MovableLoop
 
 ASYNC_TEST_SECONDS_MAX = 20
+RUN = "PYTEST_XDIST_TESTRUNUID"  # another one every time, the same in all processes of a run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,7 +31,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if one is not None:
         seeds = [one]
     elif fresh is not None:
-        seeds = [random.randrange(1 << 48) for _ in range(fresh)]
+        draw = random.Random(os.environ.get(RUN, os.getpid()))  # test processes must draw the same
+        seeds = [draw.randrange(1 << 48) for _ in range(fresh)]
     else:
         seeds = list(range(marker.kwargs.get("seeds", 100)))
     metafunc.parametrize("seed", seeds)
