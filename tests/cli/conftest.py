@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
-from tests.golden.cli.recordings import Case, Recording, read
+from tests.golden.cli.recordings import LUCK, Case, Recording, read
 
 from odradek.cli.main import main
 from odradek.cli.reach import Reach
 from odradek.testing.recorded_cluster import RecordedCluster
 from odradek.testing.sim_clock import SimClock
+from odradek.testing.sim_entropy import SeededEntropy
 
 RECORDINGS = Path(__file__).parents[1] / "golden" / "cli"
 
@@ -39,7 +40,7 @@ def replay(verb: str, case: Case, recording: Recording, home: Path, *more: str) 
     file = home / "FILE"
     file.write_text("".join(f"{line}\n" for line in case.file))
     clock = None if case.now_ms is None else SimClock(case.now_ms)
-    reach = Reach(lambda _: RecordedCluster(case.exchanges), clock)
+    reach = Reach(lambda _: RecordedCluster(case.exchanges), clock, SeededEntropy(LUCK))
     return run(verb, *case.command_line(recording.bootstrap, file), *more, reach=reach)
 
 

@@ -36,8 +36,8 @@ def entities(arguments: Sequence[str]) -> tuple[Entity, ...]:
     --entity-type users --entity-default --entity-type clients --entity-name c1
     """
     types: list[str] = []
-    names: list[str] = []
-    short: list[Entity] = []
+    names: list[str | None] = []
+    short: dict[str, str] = {}
     for flag, value in _flags(arguments):
         if flag == "--entity-type":
             types.append(value)
@@ -46,12 +46,20 @@ def entities(arguments: Sequence[str]) -> tuple[Entity, ...]:
         elif flag == "--entity-default":
             names.append("")
         elif flag in _SHORT:
-            short.append(Entity(_SHORT[flag], value))
+            short[flag] = value
         elif flag in _SHORT_DEFAULTS:
-            short.append(Entity(_SHORT_DEFAULTS[flag], ""))
-    missing = [None] * (len(types) - len(names))
-    paired = [Entity(*each) for each in zip(types, [*names, *missing], strict=False)]
-    found = (*paired, *short)
+            short[flag] = ""
+    if short and (types or names):
+        raise Misused(
+            "--entity-{type,name,default} should not be used in conjunction with specific entity flags"
+        )
+    unnamed = [None] * (len(types) - len(names))
+    pairs = zip(types, [*names, *unnamed], strict=False)
+    # The short forms have an order of their own, whatever the order of the command line.
+    of_short = (
+        Entity(type, short[flag]) for flag, type in {**_SHORT, **_SHORT_DEFAULTS}.items() if flag in short
+    )
+    found = (*(Entity(*each) for each in pairs), *of_short)
     _check(found)
     return found
 

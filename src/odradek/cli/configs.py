@@ -33,6 +33,12 @@ class ConfigsFlags(ClusterFlags):
     broker: str | None = text("This broker's settings.", shown="ID")
     broker_defaults: bool = switch("What holds for all brokers.")
     broker_logger: str | None = text("How much this broker's loggers say.", shown="ID")
+    user: str | None = text("This user's quotas and credentials.", shown="NAME")
+    user_defaults: bool = switch("The quotas of users without some of their own.")
+    client: str | None = text("This client's quotas; with --user, of that user's.", shown="ID")
+    client_defaults: bool = switch("The quotas of clients without some of their own.")
+    ip: str | None = text("The quotas of this address.", shown="ADDRESS")
+    ip_defaults: bool = switch("The quotas of addresses without some of their own.")
     client_metrics: str | None = text("This subscription to metrics of clients.", shown="NAME")
     add_config: str | None = text("Set these; brackets hold a list together.", shown="KEY=VALUE,KEY=[A,B]")
     add_config_file: str | None = text("Set what this file of properties says.", shown="FILE")
@@ -46,11 +52,17 @@ def run(flags: ConfigsFlags) -> None:
     if not flags.bootstrap_server:
         raise Misused("Exactly one of --bootstrap-server or --bootstrap-controller must be specified")
     found = entities(click.get_current_context().meta[ARGUMENTS])
-    if flags.describe:
-        _describe(flags, found[0])
-    else:
-        _alter(flags, found[0])
+    if flags.alter:
+        _alter(flags, found)
+    elif found[0].type in _WITH_QUOTAS:
+        from odradek.cli.quota_configs import describe
 
+        administer(flags, lambda cluster: describe(cluster, found, in_json=flags.json))
+    else:
+        _describe(flags, found[0])
+
+
+_WITH_QUOTAS = ("users", "clients", "ips")
 
 # -- show --------------------------------------------------------------------------------------------------
 
@@ -118,11 +130,11 @@ def _resource(entity: Entity) -> Resource:
 # -- change ------------------------------------------------------------------------------------------------
 
 
-def _alter(flags: ConfigsFlags, entity: Entity) -> None:
-    from odradek.client.configs import Change, Operation, alter_configs
-
-    if entity.name is None:
-        raise Misused(f"an entity name must be specified with --alter of {entity.type}")
+def _alter(flags: ConfigsFlags, found: Sequence[Entity]) -> None:
+    entity = found[0]
+    for each in found:
+        if each.name is None:
+            raise Misused(f"an entity name must be specified with --alter of {each.type}")
     if flags.add_config and flags.add_config_file:
         raise Misused("Only one of --add-config or --add-config-file must be specified")
     if not (flags.add_config or flags.add_config_file or flags.delete_config):
@@ -132,14 +144,14 @@ def _alter(flags: ConfigsFlags, entity: Entity) -> None:
         )
     added = properties_in(flags.add_config_file) if flags.add_config_file else pairs(flags.add_config or "")
     deleted = [key.strip() for each in flags.delete_config for key in each.split(",") if key.strip()]
-    changes = [
-        *(Change(key, Operation.SET, value) for key, value in added.items()),
-        *(Change(key, Operation.DELETE) for key in deleted),
-    ]
 
     async def altered(cluster: Cluster) -> None:
-        await _check_deleted(cluster, entity, deleted, added)
-        await alter_configs(cluster, _resource(entity), changes)
+        if entity.type in _WITH_QUOTAS:
+            from odradek.cli.quota_configs import alter
+
+            await alter(cluster, found, added, deleted)
+        else:
+            await _alter_settings(cluster, entity, added, deleted)
 
     administer(flags, altered)
     one = entity.type.removesuffix("s")
@@ -147,6 +159,19 @@ def _alter(flags: ConfigsFlags, entity: Entity) -> None:
         click.echo(f"Completed updating config for {one} {entity.name}.")
     else:
         click.echo(f"Completed updating default config for {entity.type} in the cluster.")
+
+
+async def _alter_settings(
+    cluster: Cluster, entity: Entity, added: Mapping[str, str], deleted: Sequence[str]
+) -> None:
+    from odradek.client.configs import Change, Operation, alter_configs
+
+    await _check_deleted(cluster, entity, deleted, added)
+    changes = [
+        *(Change(key, Operation.SET, value) for key, value in added.items()),
+        *(Change(key, Operation.DELETE) for key in deleted),
+    ]
+    await alter_configs(cluster, _resource(entity), changes)
 
 
 async def _check_deleted(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from odradek.client.connections import Connector
     from odradek.client.settings import ClientSettings
     from odradek.runtime.clock import Clock
+    from odradek.runtime.entropy import Entropy
 
 Result = TypeVar("Result")
 
@@ -30,10 +31,12 @@ class ClusterFlags:
 
 @dataclass(frozen=True)
 class Reach:
-    """How clusters are reached, where it is not over the network, and when: the object of click's context."""
+    """How clusters are reached where it is not over the network, when, and with which luck: the object of
+    click's context."""
 
     connector: Callable[[ClientSettings], Connector]
     clock: Clock | None = None  # None: the machine's
+    entropy: Entropy | None = None  # None: the machine's
 
 
 def administer(flags: ClusterFlags, work: Callable[[Cluster], Awaitable[Result]]) -> Result:
@@ -46,8 +49,12 @@ def administer(flags: ClusterFlags, work: Callable[[Cluster], Awaitable[Result]]
 
     async def session() -> Result:
         settings = settings_of(flags)
-        connector = None if reach is None else reach.connector(settings)
-        async with Cluster(settings, connector) as cluster:
+        cluster = (
+            Cluster(settings)
+            if reach is None
+            else Cluster(settings, reach.connector(settings), reach.entropy)
+        )
+        async with cluster:
             return await work(cluster)
 
     return asyncio.run(session())

@@ -106,7 +106,7 @@ class Cluster:
     ) -> None:
         self.settings = settings
         self._connector = PeerConnector(settings) if connector is None else connector
-        self._entropy = SystemEntropy() if entropy is None else entropy
+        self.entropy = SystemEntropy() if entropy is None else entropy
         self._reached: dict[Address, Reached] = {}
         self._metadata: MetadataResponse | None = None
 
@@ -147,7 +147,7 @@ class Cluster:
         failure: PeerLost | None = None
         try:
             async with asyncio.timeout(self.settings.timeout_ms / 1000):
-                for pause in pauses_s(self.settings.pause_ms, self.settings.pause_ms_max, self._entropy):
+                for pause in pauses_s(self.settings.pause_ms, self.settings.pause_ms_max, self.entropy):
                     try:
                         settled.update(await attempt(waiting))
                     except Refused as refused:

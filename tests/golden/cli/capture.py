@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parents[2]))
 
 from tests.compatibility.kafka import SMALL_JVM, Kafka, start_kafka  # noqa: E402
 from tests.golden.cli.bystanders import Bystanders  # noqa: E402
-from tests.golden.cli.recordings import Case, Recording, read, write  # noqa: E402
+from tests.golden.cli.recordings import LUCK, Case, Recording, read, write  # noqa: E402
 
 from odradek.cli.main import main  # noqa: E402
 from odradek.cli.reach import Reach  # noqa: E402
@@ -24,6 +24,7 @@ from odradek.client.connections import Connector, PeerConnector  # noqa: E402
 from odradek.client.settings import ClientSettings  # noqa: E402
 from odradek.runtime.clock import SystemClock  # noqa: E402
 from odradek.testing.recorded_cluster import Exchange, Recorder  # noqa: E402
+from odradek.testing.sim_entropy import SeededEntropy  # noqa: E402
 
 TOOLS = {
     "topics": "org.apache.kafka.tools.TopicCommand",
@@ -136,7 +137,7 @@ def run_ours(arguments: list[str]) -> tuple[list[Exchange], int | None]:
         recorders.append(Recorder(PeerConnector(settings)))
         return recorders[-1]
 
-    CliRunner().invoke(main, arguments, obj=Reach(connector, clock))
+    CliRunner().invoke(main, arguments, obj=Reach(connector, clock, SeededEntropy(LUCK)))
     return [each for recorder in recorders for each in recorder.exchanges], clock.said_ms
 
 

@@ -40,4 +40,5 @@ def hash_of_partition(partition: Partition) -> int:
 
 
 def _spread(hashed: int) -> int:
+    hashed &= 0xFFFFFFFF
     return hashed ^ hashed >> 16
