@@ -224,7 +224,12 @@ def _list(flags: GroupsFlags) -> None:
     types = _among(flags.type, _TYPES, "types")
     groups = administer(flags, lambda cluster: list_groups(cluster, states, types))
     found = {each.group_id: each for each in groups if each.protocol_type in _PROTOCOLS}
-    rows = [(id, found[id].group_type, found[id].group_state) for id in ids_in_order(found)]
+    spelled = {each.lower(): each for each in _TYPES}
+    rows = [
+        (id, spelled.get(each.group_type.lower(), "Unknown"), each.group_state)
+        for id in ids_in_order(found)
+        if (each := found[id])
+    ]
     if flags.json:
         for id, type, state in rows:
             click.echo(json_line({"group": id, "type": type, "state": state}))
@@ -246,7 +251,7 @@ def _among(given: str | None, known: Sequence[str], what: str) -> Sequence[str]:
 def ids_in_order(ids: Iterable[str]) -> Sequence[str]:
     from odradek.cli.formats.java_order import hash_of_text, in_map
 
-    return in_map(sorted(ids), hash_of_text)
+    return in_map(list(ids), hash_of_text)
 
 
 async def ids_meant(cluster: Cluster, flags: GroupsFlags) -> Sequence[str]:
@@ -285,8 +290,17 @@ def _describe(flags: GroupsFlags) -> None:
             continue
         else:
             lines = formats.offsets(report) if flags.state is None else formats.state(report)
-        for line in lines:
-            click.echo(line)
+        _print_table(lines, is_set_off=flags.members or flags.state is not None)
+    if not flags.json:
+        click.echo()
+
+
+def _print_table(lines: Iterable[str], *, is_set_off: bool) -> None:
+    """Below one another, Kafka's tables of offsets are not set off by empty lines, the others are."""
+    for line in lines:
+        click.echo(f"\n{line}", nl=False)
+    if is_set_off:
+        click.echo()
 
 
 def _tell_state(report: GroupReport) -> None:

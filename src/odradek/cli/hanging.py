@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from odradek.cli.failures import message
 from odradek.client.failures import Refused
 from odradek.client.producers import active_producers
 from odradek.client.topics import all_topics, topics_named
@@ -51,7 +50,7 @@ async def _topics(cluster: Cluster, name: str | None) -> Sequence[MetadataTopic]
         return await all_topics(cluster)
     found = (await topics_named(cluster, [name]))[name]
     if isinstance(found, Refused):
-        raise Refused(found.error, f"{message(found)}.")
+        raise found
     return [found]
 
 

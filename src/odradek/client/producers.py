@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from odradek.client.failures import Refused, refusal
+from odradek.client.failures import Refused, Unreachable, refusal
 from odradek.client.leaders import ask_leaders, by_topic
 from odradek.model.ids import BrokerId, Partition
+from odradek.net.peer import PeerLost
 from odradek.wire.messages.transactions import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -47,4 +48,7 @@ async def active_producers(
 
     if at is None:
         return await ask_leaders(cluster, "active producers", partitions, ask)
-    return await cluster.settle("active producers", partitions, lambda waiting: ask(at, waiting))
+    try:
+        return dict(await ask(at, tuple(partitions)))  # what this broker does not lead it will not lead soon
+    except PeerLost as lost:
+        raise Unreachable(str(lost)) from lost

@@ -81,7 +81,6 @@ def offsets(report: GroupReport) -> Iterator[str]:
         "CLIENT-ID": 15 if report.in_seconds else 0,
         **({"LAG-SECONDS": 0} if report.in_seconds else {}),
     }
-    yield ""
     yield _row(widths.values(), widths)
     for each in lines:
         partition, progress = each.partition, each.progress
@@ -106,14 +105,12 @@ def members(report: GroupReport, *, at_length: bool) -> Iterator[str]:
         "CLIENT-ID": _width(each.client_id for each in found),
         "#PARTITIONS": _WIDTH,
     }
-    yield ""
     yield _row(widths.values(), widths) + " " + ("ASSIGNMENT" if at_length else "")
     for each in found:
         partitions = assigned_partitions(each.member_assignment)
-        static = [each.group_instance_id or "-"] if has_static else []
+        static = [each.group_instance_id or ""] if has_static else []
         cells = (report.id, each.member_id, *static, each.client_host, each.client_id, str(len(partitions)))
         yield _row(widths.values(), cells) + " " + (_assignment(partitions) if at_length else "")
-    yield ""
 
 
 def state(report: GroupReport) -> Iterator[str]:
@@ -121,10 +118,8 @@ def state(report: GroupReport) -> Iterator[str]:
     where = "-:-  (-)" if broker is None else f"{broker.host}:{broker.port}  ({broker.node_id})"
     widths = (max(25, len(where)), 25, 20, 15, 0)  # the first column's width follows from the second's cell
     count = str(len(report.group.members))
-    yield ""
     yield _row(widths, ("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"))
     yield _row(widths, (report.id, where, report.group.protocol_data, report.state, count))
-    yield ""
 
 
 def plan(plans: Mapping[str, Mapping[Partition, int]]) -> Iterator[str]:
@@ -151,20 +146,24 @@ def deletions(outcomes: Mapping[Partition, str]) -> Iterator[str]:
     widths = (30, 15, 15)
     yield ""
     yield _row(widths, ("TOPIC", "PARTITION", "STATUS"))
-    for each in in_order(outcomes):
+    for each in sorted(outcomes):
         number = str(each.number) if each.number >= 0 else "Not Provided"
         yield _row(widths, (each.topic, number, outcomes[each]))
 
 
-def listed(rows: Iterable[tuple[str, str, str]], *, types: bool, states: bool) -> Iterator[str]:
+def listed(rows: Sequence[tuple[str, str, str]], *, types: bool, states: bool) -> Iterator[str]:
     """Ids with types and states, of which only what was asked for."""
-    for id, type, state in (("GROUP", "TYPE", "STATE"), *rows) if types or states else rows:
+    if not (types or states):
+        yield from (id for id, _, _ in rows)
+        return
+    longest = max(_WIDTH, *(len(id) for id, _, _ in rows), 0)
+    for id, type, state in (("GROUP", "TYPE", "STATE"), *rows):
         cells = [
-            (id, 25 if types or states else 0),
-            (type, 20) if types else None,
-            (state, 20) if states else None,
+            id.ljust(longest + 10),
+            type.ljust(20) if types else None,
+            state.ljust(20) if states else None,
         ]
-        yield " ".join(text.ljust(width) for text, width in filter(None, cells))
+        yield " ".join(filter(None, cells))
 
 
 # -- for programs ------------------------------------------------------------------------------------------
