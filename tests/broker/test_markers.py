@@ -41,7 +41,7 @@ def marked(
 
 
 def begun(broker: Broker, topic: str) -> Transactional:
-    producer = Transactional(broker, f"marked-{next(_numbers)}")
+    producer = Transactional(broker.bootstrap, f"marked-{next(_numbers)}")
     assert producer.open() is ErrorCode.NONE
     assert producer.add(topic) is ErrorCode.NONE
     assert producer.write(topic, b"a") is ErrorCode.NONE

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.broker.transactional import PASSING, Transactional
+from tests.broker.transactional import PASSING, Transactional, decide
 
 from odradek.model.errors import ErrorCode
 from odradek.testing.broker import Broker
@@ -27,7 +27,7 @@ def opened(shared_broker: Broker) -> Iterator[Opened]:
     with ExitStack() as closing:
 
         def open(id: str | None = None, *, v2: bool = False, timeout_ms: int = 60_000) -> Transactional:
-            producer = Transactional(shared_broker, id or f"id-{next(_numbers)}", v2=v2)
+            producer = Transactional(shared_broker.bootstrap, id or f"id-{next(_numbers)}", v2=v2)
             closing.callback(producer.close)
             assert producer.open(timeout_ms=timeout_ms) is NONE
             return producer
@@ -147,7 +147,7 @@ def test_another_epoch_is_asked_for_though_a_transaction_is_open(opened: Opened,
 def test_nobody_asks_when_the_settings_say_so(tmp_path: Path) -> None:
     with Broker({"transaction.partition.verification.enable": "false"}) as broker:
         broker.create_topic("topic")
-        producer = Transactional(broker, "id")
+        producer = Transactional(broker.bootstrap, "id")
         assert producer.open() is NONE
         assert producer.write("topic", b"hangs") is NONE
         producer.close()
@@ -197,7 +197,7 @@ def test_a_transaction_that_takes_too_long_is_aborted(
 def test_an_id_that_nobody_uses_is_forgotten_for_good() -> None:
     with Broker() as broker:
         broker.create_topic("topic")
-        idle, busy = Transactional(broker, "idle"), Transactional(broker, "busy")
+        idle, busy = Transactional(broker.bootstrap, "idle"), Transactional(broker.bootstrap, "busy")
         assert (idle.open(), busy.open()) == (NONE, NONE)
         first = idle.who
         assert busy.add("topic") is NONE
@@ -207,13 +207,13 @@ def test_an_id_that_nobody_uses_is_forgotten_for_good() -> None:
         for producer in (idle, busy):
             producer.close()
         for _ in range(2):
-            idle, busy = Transactional(broker, "idle"), Transactional(broker, "busy")
+            idle, busy = Transactional(broker.bootstrap, "idle"), Transactional(broker.bootstrap, "busy")
             assert idle.describe().error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code
             assert busy.describe().transaction_state == "Empty"
             for producer in (idle, busy):
                 producer.close()
             broker.restart()
-        idle = Transactional(broker, "idle")
+        idle = Transactional(broker.bootstrap, "idle")
         assert idle.open() is NONE
         assert idle.who.id > first.id
         idle.close()
@@ -226,7 +226,7 @@ def test_an_id_that_nobody_uses_is_forgotten_for_good() -> None:
 def test_what_was_decided_is_done_by_whoever_coordinates_next(committed: bool) -> None:
     with Broker() as broker:
         broker.create_topic("topic")
-        producer = Transactional(broker, "id")
+        producer = Transactional(broker.bootstrap, "id")
         assert producer.open() is NONE
         assert producer.add("topic") is NONE
         assert producer.write("topic", b"a") is NONE
@@ -235,7 +235,7 @@ def test_what_was_decided_is_done_by_whoever_coordinates_next(committed: bool) -
         decide(broker, producer, committed=committed)
         producer.close()
         broker.restart()
-        after = Transactional(broker, "id")
+        after = Transactional(broker.bootstrap, "id")
         after.await_state("CompleteCommit" if committed else "CompleteAbort")
         assert after.read("topic") == [b"a"] * committed
         assert after.add_offsets("group") is ErrorCode.INVALID_PRODUCER_ID_MAPPING  # but knows where it is
@@ -243,27 +243,16 @@ def test_what_was_decided_is_done_by_whoever_coordinates_next(committed: bool) -
         after.close()
 
 
-def decide(broker: Broker, producer: Transactional, *, committed: bool) -> None:
-    """As EndTxn does, and then nothing more: as if the broker died here."""
-    hosted = broker.node.services.transactions.hosting(producer.id)
-
-    async def write() -> None:
-        outcome = hosted.shard.end(producer.id, producer.who, committed=committed, now_ms=1)
-        hosted.write(outcome.records)
-
-    broker._loop_thread.run(write())
-
-
 def test_an_open_transaction_is_still_open_after_a_restart() -> None:
     with Broker() as broker:
         broker.create_topic("topic")
-        producer = Transactional(broker, "id")
+        producer = Transactional(broker.bootstrap, "id")
         assert producer.open() is NONE
         assert producer.add("topic") is NONE
         assert producer.write("topic", b"a") is NONE
         producer.close()
         broker.restart()
-        again = Transactional(broker, "id")
+        again = Transactional(broker.bootstrap, "id")
         again.who = producer.who
         assert again.describe().transaction_state == "Ongoing"
         again._sequences["topic", 0] = 1
@@ -278,7 +267,7 @@ def test_an_open_transaction_is_still_open_after_a_restart() -> None:
 def test_every_answer_waits_until_it_is_on_disk_where_the_settings_say_so(v2: bool) -> None:
     with Broker({"log.flush.interval.messages": "1"}) as broker:
         broker.create_topic("topic", partitions=2)
-        producer = Transactional(broker, "id", v2=v2)
+        producer = Transactional(broker.bootstrap, "id", v2=v2)
         assert producer.open() is NONE
         for committed in (True, False, True):
             for number in (0, 1):

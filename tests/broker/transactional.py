@@ -67,11 +67,11 @@ BY_ID_SINCE = 13
 class Transactional:
     """Of one transactional id. Speaks transactions v2 if it is told to."""
 
-    def __init__(self, broker: Broker, id: str, *, v2: bool = False) -> None:
+    def __init__(self, bootstrap: str, id: str, *, v2: bool = False) -> None:
         self.id = id
         self.who = NOBODY
         self._v2 = v2
-        self._client = Conversation(broker.bootstrap)
+        self._client = Conversation(bootstrap)
         self._sequences: dict[tuple[str, int], int] = {}
         self._find_coordinator(TRANSACTION, id)
 
@@ -259,3 +259,15 @@ class Transactional:
         answer = self._client.ask(MetadataRequest(topics=(MetadataRequestTopic(name=topic),)), 12)
         assert isinstance(answer, MetadataResponse)
         return answer.topics[0].topic_id
+
+
+def decide(broker: Broker, producer: Transactional, *, committed: bool) -> None:
+    """As EndTxn does, and then nothing more: as if the broker died here."""
+    hosted = broker.node.services.transactions.hosting(producer.id)
+
+    async def write() -> None:
+        now_ms = broker.clock.movable.wall_ms()
+        outcome = hosted.shard.end(producer.id, producer.who, committed=committed, now_ms=now_ms)
+        hosted.write(outcome.records)
+
+    broker._loop_thread.run(write())
