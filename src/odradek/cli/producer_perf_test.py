@@ -17,10 +17,11 @@ from odradek.cli.reach import properties_in
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
 
-    from odradek.cli.formats.performance import Window
+    from odradek.cli.formats.performance import Sums, Whole
     from odradek.runtime.clock import Clock
 
 _WINDOW_S = 5.0
+_LOOKED_AT_EVERY = 64  # records, where there is no throughput to keep
 _ERROR = "producer-performance: error: "
 _DEFAULT_ID = "performance-producer-default-transactional-id"
 _DEFAULT_TRANSACTION_MS = 3000
@@ -69,14 +70,20 @@ def run(flags: ProducerPerfFlags) -> None:
     run.begin()
     with noticing_signals() as stopped, progress("sending", count) as show:
         for sent, payload in enumerate(islice(payloads, count)):
-            transactions.before_each()
-            librdkafka.send(producer, topic, payload)
+            try:
+                producer.produce(topic, payload)
+            except BufferError:
+                librdkafka.send(producer, topic, payload)
+            if throughput <= 0 and sent % _LOOKED_AT_EVERY:
+                continue
+            producer.poll(0)
             while ahead_s := run.ahead_s(sent, throughput):
                 producer.poll(ahead_s)
+            transactions.look()
             if run.is_window_over():
-                show(run.whole.count)
-                if stopped() is not None:
-                    break
+                show(sent)
+            if stopped() is not None:
+                break
         transactions.end()
         producer.flush()
     run.end()
@@ -89,10 +96,10 @@ class _Run:
     """What was acknowledged, window by window, and in all."""
 
     def __init__(self, clock: Clock, expected: int, *, in_json: bool) -> None:
-        from odradek.cli.formats.performance import Acknowledgements, Window
+        from odradek.cli.formats.performance import Whole, Window
 
         self.clock = clock
-        self.whole = Acknowledgements(expected)
+        self._whole = Whole(expected)
         self._window = Window()
         self._in_json = in_json
         self._began = self._window_began = 0.0
@@ -101,12 +108,10 @@ class _Run:
         self._began = self._window_began = self.clock.monotonic()
 
     def delivered(self, error: KafkaError | None, record: Message) -> None:
-        if error is not None:
+        if error is None:
+            self._window.add(len(record), round((record.latency() or 0.0) * 1000))
+        else:
             click.echo(f"ERROR {error.str()}", err=True)
-            return
-        latency_ms = round((record.latency() or 0.0) * 1000)
-        self.whole.add(len(record), latency_ms)
-        self._window.add(len(record), latency_ms)
 
     def ahead_s(self, sent: int, throughput: int) -> float:
         """How long to wait, not to be faster than asked for."""
@@ -120,43 +125,44 @@ class _Run:
         now = self.clock.monotonic()
         if now - self._window_began < _WINDOW_S:
             return False
-        self._print(self._window, now - self._window_began)
+        self._print(self._window.sums, now - self._window_began)
+        self._whole.include(self._window)
         self._window, self._window_began = Window(), now
         return True
 
     def end(self) -> None:
-        self._print(self.whole, self.clock.monotonic() - self._began)
+        self._whole.include(self._window)
+        self._print(self._whole, self.clock.monotonic() - self._began)
 
-    def _print(self, window: Window, elapsed_s: float) -> None:
+    def _print(self, measured: Sums | Whole, elapsed_s: float) -> None:
         elapsed_ms = round(elapsed_s * 1000)
-        click.echo(json_line(window.as_json(elapsed_ms)) if self._in_json else window.text(elapsed_ms))
+        click.echo(json_line(measured.as_json(elapsed_ms)) if self._in_json else measured.text(elapsed_ms))
 
 
 class _Transactions:
-    """Begun before a record, committed when they are old enough."""
+    """One after the other, each committed when it is old enough."""
 
     def __init__(self, producer: Producer, age_max_ms: int, clock: Clock) -> None:
         self._producer = producer
         self._age_max_ms = age_max_ms
         self._clock = clock
-        self._began: float | None = None
+        self._began = 0.0
         if age_max_ms > 0:
             producer.init_transactions()
+            self._begin()
 
-    def before_each(self) -> None:
-        if self._age_max_ms <= 0:
-            return
-        now = self._clock.monotonic()
-        if self._began is not None and (now - self._began) * 1000 >= self._age_max_ms:
+    def look(self) -> None:
+        if self._age_max_ms > 0 and (self._clock.monotonic() - self._began) * 1000 >= self._age_max_ms:
             self.end()
-        if self._began is None:
-            self._producer.begin_transaction()
-            self._began = now
+            self._begin()
 
     def end(self) -> None:
-        if self._began is not None:
+        if self._age_max_ms > 0:
             self._producer.commit_transaction()
-            self._began = None
+
+    def _begin(self) -> None:
+        self._producer.begin_transaction()
+        self._began = self._clock.monotonic()
 
 
 # -- what was asked for ------------------------------------------------------------------------------------

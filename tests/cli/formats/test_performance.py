@@ -9,8 +9,8 @@ import pytest
 from odradek.cli.formats.performance import (
     CONSUMED_HEADING,
     INTERVAL_HEADING,
-    Acknowledgements,
     Consumed,
+    Whole,
     Window,
     consumed_line,
     counter_lines,
@@ -24,37 +24,45 @@ from odradek.cli.formats.performance import (
 FORMAT = "ss:SSS"  # the part of a time that is the same in every time zone
 
 
+def window(*latencies_ms: int, size: int = 100) -> Window:
+    found = Window()
+    for each in latencies_ms:
+        found.add(size, each)
+    return found
+
+
 def test_a_window_of_acknowledgements() -> None:
-    window = Window()
-    for latency_ms in (372, *[9] * 4999, 637):
-        window.add(100, latency_ms)
-    assert window.text(5000) == (
+    assert window(372, *[9] * 4999, 637).sums.text(5000) == (
         "5001 records sent, 1000.2 records/sec (0.10 MB/sec), 9.2 ms avg latency, 637.0 ms max latency."
     )
 
 
 def test_all_acknowledgements() -> None:
-    whole = Acknowledgements(expected=100_000)
-    for number in range(100_000):
-        whole.add(100, number // 250)
+    whole = Whole(expected=100_000)
+    for begin in (0, 1, 50_000):
+        end = {0: 1, 1: 50_000, 50_000: 100_000}[begin]
+        whole.include(window(*(number // 250 for number in range(begin, end))))
     assert whole.text(1180) == (
         "100000 records sent, 84745.762712 records/sec (8.08 MB/sec), 199.50 ms avg latency, "
         "399.00 ms max latency, 200 ms 50th, 380 ms 95th, 396 ms 99th, 399 ms 99.9th."
     )
 
 
-def test_of_very_many_latencies_some_are_kept() -> None:
-    whole = Acknowledgements(expected=5_000_000)
-    for number in range(1000):
-        whole.add(1, number)
-    assert whole.count == 1000
-    assert whole.as_json(1000)["latency_50th_ms"] == 500
-    assert len(whole._latencies) == 100
+@pytest.mark.parametrize("sizes", [(1000,), (1, 999), (7, 13, 980), (10,) * 100])
+def test_of_very_many_latencies_every_so_many_eth_is_kept(sizes: tuple[int, ...]) -> None:
+    whole = Whole(expected=5_000_000)
+    begin = 0
+    for size in sizes:
+        whole.include(window(*range(begin, begin + size)))
+        begin += size
+    assert whole.sums.records == 1000
+    assert whole._latencies_ms == list(range(0, 1000, 10))
 
 
 def test_nothing_was_acknowledged() -> None:
-    assert Window().text(0).startswith("0 records sent, 0.0 records/sec (0.00 MB/sec), 0.0 ms avg latency")
-    assert "0 ms 99.9th" in Acknowledgements(expected=0).text(0)
+    nothing = "0 records sent, 0.0 records/sec (0.00 MB/sec), 0.0 ms avg latency, 0.0 ms max latency."
+    assert Window().sums.text(0) == nothing
+    assert "0 ms 99.9th" in Whole(expected=0).text(0)
 
 
 def test_what_was_consumed() -> None:

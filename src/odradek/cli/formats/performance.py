@@ -22,72 +22,89 @@ INTERVAL_HEADING = f"time, threadId, {_COLUMNS}"
 
 
 class Window:
-    """What was acknowledged within some time."""
+    """What was acknowledged within some time. Told of every single record, so it only takes down."""
 
     def __init__(self) -> None:
-        self.count = 0
         self.size = 0
-        self.latency_sum_ms = 0
-        self.latency_max_ms = 0
+        self.latencies_ms: list[int] = []
 
     def add(self, size: int, latency_ms: int) -> None:
-        self.count += 1
         self.size += size
-        self.latency_sum_ms += latency_ms
-        self.latency_max_ms = max(self.latency_max_ms, latency_ms)
+        self.latencies_ms.append(latency_ms)
+
+    @property
+    def sums(self) -> Sums:
+        latencies = self.latencies_ms
+        return Sums(len(latencies), self.size, sum(latencies), max(latencies, default=0))
+
+
+class Sums(NamedTuple):
+    records: int = 0
+    size: int = 0
+    latency_sum_ms: int = 0
+    latency_max_ms: int = 0
+
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
+        return Sums(
+            self.records + other.records,
+            self.size + other.size,
+            self.latency_sum_ms + other.latency_sum_ms,
+            max(self.latency_max_ms, other.latency_max_ms),
+        )
 
     @property
     def latency_mean_ms(self) -> float:
-        return self.latency_sum_ms / self.count if self.count else 0.0
-
-    def as_json(self, elapsed_ms: int) -> Row:
-        seconds = max(elapsed_ms, 1) / 1000
-        return {
-            "records": self.count,
-            "elapsed_ms": elapsed_ms,
-            "records_per_s": self.count / seconds,
-            "bytes_per_s": self.size / seconds,
-            "latency_mean_ms": self.latency_mean_ms,
-            "latency_max_ms": self.latency_max_ms,
-        }
+        return self.latency_sum_ms / self.records if self.records else 0.0
 
     def text(self, elapsed_ms: int) -> str:
         """While it runs."""
         seconds = max(elapsed_ms, 1) / 1000
         return (
-            f"{self.count} records sent, {self.count / seconds:.1f} records/sec "
+            f"{self.records} records sent, {self.records / seconds:.1f} records/sec "
             f"({self.size / seconds / MIB:.2f} MB/sec), {self.latency_mean_ms:.1f} ms avg latency, "
             f"{float(self.latency_max_ms):.1f} ms max latency."
         )
 
+    def as_json(self, elapsed_ms: int) -> Row:
+        seconds = max(elapsed_ms, 1) / 1000
+        return {
+            "records": self.records,
+            "elapsed_ms": elapsed_ms,
+            "records_per_s": self.records / seconds,
+            "bytes_per_s": self.size / seconds,
+            "latency_mean_ms": self.latency_mean_ms,
+            "latency_max_ms": self.latency_max_ms,
+        }
 
-class Acknowledgements(Window):
-    """All of a run; of very many latencies only every so many-eth is kept."""
+
+class Whole:
+    """All of a run: the sums of its windows; and of very many latencies every so many-eth."""
 
     def __init__(self, expected: int) -> None:
-        super().__init__()
+        self.sums = Sums()
         self._every = max(1, -(-expected // SAMPLES_MAX))
-        self._latencies: list[int] = []
+        self._latencies_ms: list[int] = []
 
-    def add(self, size: int, latency_ms: int) -> None:
-        if self.count % self._every == 0:
-            self._latencies.append(latency_ms)
-        super().add(size, latency_ms)
-
-    def as_json(self, elapsed_ms: int) -> Row:
-        return {**super().as_json(elapsed_ms), **{f"latency_{name}_ms": ms for name, ms in self._named()}}
+    def include(self, window: Window) -> None:
+        self._latencies_ms += window.latencies_ms[-self.sums.records % self._every :: self._every]
+        self.sums += window.sums
 
     def text(self, elapsed_ms: int) -> str:
         seconds = max(elapsed_ms, 1) / 1000
-        shown = ", ".join(f"{ms} ms {name}" for name, ms in self._named())
+        sums = self.sums
+        shown = ", ".join(f"{ms} ms {name}" for name, ms in self._percentiles())
         return (
-            f"{self.count} records sent, {self.count / seconds:f} records/sec "
-            f"({self.size / seconds / MIB:.2f} MB/sec), {self.latency_mean_ms:.2f} ms avg latency, "
-            f"{float(self.latency_max_ms):.2f} ms max latency, {shown}."
+            f"{sums.records} records sent, {sums.records / seconds:f} records/sec "
+            f"({sums.size / seconds / MIB:.2f} MB/sec), {sums.latency_mean_ms:.2f} ms avg latency, "
+            f"{float(sums.latency_max_ms):.2f} ms max latency, {shown}."
         )
 
-    def _named(self) -> Iterator[tuple[str, int]]:
-        found = percentiles(self._latencies, [at for at, _ in _PERCENTILES])
+    def as_json(self, elapsed_ms: int) -> Row:
+        named = {f"latency_{name}_ms": ms for name, ms in self._percentiles()}
+        return {**self.sums.as_json(elapsed_ms), **named}
+
+    def _percentiles(self) -> Iterator[tuple[str, int]]:
+        found = percentiles(self._latencies_ms, [at for at, _ in _PERCENTILES])
         return ((name, ms) for ms, (_, name) in zip(found, _PERCENTILES, strict=True))
 
 
