@@ -35,6 +35,7 @@ _logger = logging.getLogger("odradek.broker.topics")
 
 AUTO_CREATION_WAIT_S = 5.0
 TOPICS_A_COMMIT_MAX = 200
+PARTITIONS_A_REQUEST_MAX = 10_000  # that one request may make; as Kafka's KRaft controllers have it
 
 
 class NamesTaken:
@@ -65,6 +66,10 @@ class Topics:
         self._being_created: set[str] = set()
 
     # -- planning: what would be made, or why not --------------------------------------------------------
+
+    def check_number(self, wanted: Iterable[NewTopic]) -> None:
+        """Placing them keeps everybody else waiting."""
+        _check_number(sum(max(self._partitions_of(each), 0) for each in wanted))
 
     def names_taken(self) -> NamesTaken:
         """For planning one topic or many at once."""
@@ -105,6 +110,7 @@ class Topics:
                 ErrorCode.INVALID_PARTITIONS,
                 f"Topic currently has {known} partitions, which is higher than the requested {count}.",
             )
+        _check_number(count - known)
         numbers = range(known, count)
         first = topic.partitions[0].replicas
         racks = self._racks()
@@ -134,12 +140,19 @@ class Topics:
         """With the broker's defaults, because a client asked for their metadata. Of those that cannot be
         made, why."""
         refused: dict[str, ErrorCode] = {}
-        fresh = [name for name in dict.fromkeys(names) if name not in self._being_created]
+        fresh = {
+            name: automatic_topic(name, self._configs.broker)
+            for name in dict.fromkeys(names)
+            if name not in self._being_created
+        }
+        try:
+            self.check_number(fresh.values())
+        except ApiError as refusal:
+            return dict.fromkeys(names, refusal.error)
         self._being_created.update(fresh)
         try:
             planned, configs, taken = [], [], self.names_taken()
-            for name in fresh:
-                wanted = automatic_topic(name, self._configs.broker)
+            for name, wanted in fresh.items():
                 try:
                     planned.append(self.plan(wanted, taken))
                     configs.append(wanted.texts)
@@ -231,18 +244,22 @@ class Topics:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(bad)) from None
 
     def _placed(self, wanted: NewTopic) -> Assignment:
-        broker = self._configs.broker
-        count, copies = wanted.partitions, wanted.copies
-        if count == BROKERS_DEFAULT:
-            count = broker.integer("num.partitions")
+        count, copies = self._partitions_of(wanted), wanted.copies
         if copies == BROKERS_DEFAULT:
-            copies = broker.integer("default.replication.factor")
+            copies = self._configs.broker.integer("default.replication.factor")
         if count <= 0:
             raise ApiError(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
         racks = self._racks()
         brokers = max(len(racks), 1)
         start = Start(self._entropy.below(brokers), self._entropy.below(brokers))
         return place(racks, range(count), copies, start)
+
+    def _partitions_of(self, wanted: NewTopic) -> int:
+        if wanted.assignment:
+            return len(wanted.assignment)
+        if wanted.partitions == BROKERS_DEFAULT:
+            return self._configs.broker.integer("num.partitions")
+        return wanted.partitions
 
     def _given(self, wanted: NewTopic) -> Assignment:
         if wanted.partitions != BROKERS_DEFAULT or wanted.copies != BROKERS_DEFAULT:
@@ -255,6 +272,11 @@ class Topics:
 
     def _racks(self) -> dict[BrokerId, str | None]:
         return {broker.id: broker.rack for broker in self._metadata.image.brokers.values()}
+
+
+def _check_number(partitions: int) -> None:
+    if partitions > PARTITIONS_A_REQUEST_MAX:
+        raise ApiError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
 
 
 def already_exists(name: str) -> ApiError:

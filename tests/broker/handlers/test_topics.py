@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 
+from odradek.broker.topics import PARTITIONS_A_REQUEST_MAX
 from odradek.model.errors import ErrorCode
 from odradek.testing.broker import Broker
 from odradek.testing.conversation import Conversation
@@ -121,3 +122,16 @@ def test_a_thousand_topics_are_made_and_deleted_at_a_stroke(shared_broker: Broke
         gone = client.ask(deleting(*names), 6)
         assert isinstance(gone, DeleteTopicsResponse)
         assert {each.error_code for each in gone.responses} == {0}
+
+
+def test_one_request_makes_so_many_partitions_and_no_more(client: Conversation, topic: str) -> None:
+    """More would keep everybody waiting, two thousand million for ever."""
+    for partitions in (PARTITIONS_A_REQUEST_MAX, 2**31 - 1):
+        answer = client.ask(creating(wanted("too-many", partitions), wanted("one-more")), 7)
+        assert isinstance(answer, CreateTopicsResponse)
+        assert {each.error_code for each in answer.topics} == {ErrorCode.POLICY_VIOLATION.code}
+    growing = CreatePartitionsTopic(name=topic, count=2**31 - 1, assignments=None)
+    request = CreatePartitionsRequest(topics=(growing,), timeout_ms=TIMEOUT_MS, validate_only=False)
+    grown = client.ask(request, 3)
+    assert isinstance(grown, CreatePartitionsResponse)
+    assert grown.results[0].error_code == ErrorCode.POLICY_VIOLATION.code

@@ -57,6 +57,7 @@ class Creation:
 async def create_topics(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     ctx.require_controller()
     creations = [Creation(_new(topic)) for topic in request.topics]
+    ctx.services.topics.check_number(each.new for each in creations)
     _plan(ctx, creations)
     if not request.validate_only:
         await _create(ctx, [each for each in creations if each.planned is not None], request.timeout_ms)
