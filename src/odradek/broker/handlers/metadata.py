@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 BROKERS, CONTROLLERS = 1, 2  # endpoint types
 COORDINATED_BY = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # kinds of keys
 MANY_KEYS_SINCE = 4  # of FindCoordinator
+HAS_IDS_SINCE, BY_ID_SINCE = 10, 12  # Metadata: between them a request can say an id and may not
 NO_PORT = -1
 
 
@@ -94,8 +95,15 @@ def _is_software(*names: str) -> bool:
 def metadata(
     ctx: RequestContext, request: MetadataRequest
 ) -> MetadataResponse | Coroutine[object, object, MetadataResponse]:
+    if HAS_IDS_SINCE <= ctx.version < BY_ID_SINCE:
+        _check_named(request)
     missing = _to_be_created(ctx, request)
     return _create_first(ctx, request, missing) if missing else _metadata(ctx, request)
+
+
+def _check_named(request: MetadataRequest) -> None:
+    if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in request.topics or ()):
+        raise ApiError(ErrorCode.INVALID_REQUEST, "topics are asked for by their names")
 
 
 async def _create_first(
@@ -187,8 +195,9 @@ def _with_operations(topic: MetadataTopic) -> MetadataTopic:
 
 
 def refuse_metadata(request: MetadataRequest, refusal: ApiError) -> MetadataResponse:
-    names = [topic.name for topic in request.topics or ()]
-    return MetadataResponse(brokers=(), topics=tuple(_no_topic(name, refusal.error) for name in names))
+    asked = request.topics or ()
+    topics = tuple(_no_topic(topic.name or "", refusal.error, topic.topic_id) for topic in asked)
+    return MetadataResponse(brokers=(), topics=topics)
 
 
 # -- FindCoordinator ---------------------------------------------------------------------------------------
