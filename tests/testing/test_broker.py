@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from odradek.testing.broker import Broker
+from odradek.testing.broker import Broker, BrokerFailed
 
 
 def test_a_broker_listens_until_it_is_left() -> None:
@@ -43,6 +43,29 @@ def test_a_restarted_broker_has_the_same_port() -> None:
         before = broker.bootstrap
         broker.restart()
         assert broker.bootstrap == before
+
+
+@pytest.mark.parametrize("bug", ["in a callback", "in a task"])
+def test_a_bug_of_the_broker_fails_the_test(bug: str) -> None:
+    class Bug(Exception):
+        pass
+
+    def fail() -> None:
+        raise Bug
+
+    async def fail_later() -> None:
+        fail()
+
+    broker = Broker()
+    broker.start()
+    loop = broker.node.fault.get_loop()
+    if bug == "in a callback":
+        loop.call_soon_threadsafe(fail)
+    else:
+        loop.call_soon_threadsafe(lambda: broker.node.services.tasks.start(fail_later(), name="a task"))
+    with pytest.raises(BrokerFailed) as failed:
+        broker.stop()
+    assert isinstance(failed.value.__cause__, Bug)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from odradek.broker.node import Node, World
@@ -34,6 +35,7 @@ class EmbeddedBroker:
         self.node = Node(config, world, self._open_session)
 
     async def start(self) -> list[Address]:
+        asyncio.get_running_loop().set_exception_handler(self.node.loop_failed)
         return await self.node.start()
 
     async def stop(self) -> None:

@@ -291,6 +291,15 @@ class Node:
             _logger.info("broker %d has stopped cleanly", self.id)
         self._started.clear()
 
+    def loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        """The exception handler of whoever owns the loop: what a callback raised, such as a request that is
+        handled in one, is as much a bug as what a task raised."""
+        error = context.get("exception")
+        if isinstance(error, BaseException) and "handle" in context:
+            self._faulted(str(context["message"]), error)
+        else:
+            loop.default_exception_handler(context)
+
     def _faulted(self, task: str, error: BaseException) -> None:
         if not self.fault.done():
             fault = NodeFault(f"{task} failed: {error!r}")

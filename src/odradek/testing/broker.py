@@ -200,6 +200,7 @@ class Broker:
             **self._settings,
         }
         self._node = Node(BrokerConfig.of(settings), world, self._open_session)
+        asyncio.get_running_loop().set_exception_handler(self._node.loop_failed)
         self.addresses = await self._node.start()
         self._port = self.addresses[0].port
 
