@@ -37,8 +37,8 @@ async def group_reports(
             for partition, each in accepted(committed.get(id, {})).items()
             if each.committed_offset != NO_OFFSET
         }
-        wanted = [*places, *_assigned(described[id])] if with_offsets else []
-        progress = await _progress(cluster, wanted, places, in_seconds=in_seconds)
+        wanted = [*places, *assigned(described[id])] if with_offsets else []
+        progress = await progress_of(cluster, wanted, places, in_seconds=in_seconds)
         reports.append(GroupReport(described[id], progress, brokers[id], in_seconds))
     return reports
 
@@ -53,7 +53,7 @@ def accepted(answers: Mapping[Key, Value | Refused]) -> dict[Key, Value]:
     return found
 
 
-async def _progress(
+async def progress_of(
     cluster: Cluster, partitions: Sequence[Partition], places: Mapping[Partition, int], *, in_seconds: bool
 ) -> dict[Partition, Progress]:
     ends = await list_offsets(cluster, dict.fromkeys(partitions, LATEST)) if partitions else {}
@@ -81,5 +81,5 @@ def _waiting_s(progress: Progress, timestamp: int | Refused | None, now: int) ->
     return max(now - timestamp, 0) / 1000
 
 
-def _assigned(group: DescribedGroup) -> list[Partition]:
+def assigned(group: DescribedGroup) -> list[Partition]:
     return [each for member in group.members for each in assigned_partitions(member.member_assignment)]

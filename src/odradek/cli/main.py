@@ -22,6 +22,7 @@ VERBS: Mapping[str, str] = {
     "broker-api-versions": "Show what each broker can be asked.",
     "cluster": "Show the cluster's id, or forget a broker.",
     "consumer-groups": "Show groups, their members and their lag; delete groups; let them go on elsewhere.",
+    "explain-group": "Say in plain words why a group does or does not progress.",
     "transactions": "Show transactions and their producers, find those that hang, and end them.",
     "zookeeper": "Run a real ZooKeeper, or look into one.",
     "console-producer": "Lines in, records out.",

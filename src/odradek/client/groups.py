@@ -11,6 +11,7 @@ from odradek.client.failures import Refused, check, refusal
 from odradek.client.leaders import by_topic
 from odradek.model.errors import ErrorCode
 from odradek.model.ids import BrokerId, Partition
+from odradek.wire.insight import asking
 from odradek.wire.messages.group_offsets import (
     OffsetCommitPartition,
     OffsetCommitRequest,
@@ -66,11 +67,15 @@ async def list_groups(
     return await cluster.one("list of groups", attempt)
 
 
-async def describe_groups(cluster: Cluster, ids: Iterable[str]) -> dict[str, DescribedGroup | Refused]:
-    """One that is not there is Dead."""
+async def describe_groups(
+    cluster: Cluster, ids: Iterable[str], *, in_depth: bool = False
+) -> dict[str, DescribedGroup | Refused]:
+    """One that is not there is Dead. In depth, a broker that can adds to each member how it fares."""
 
     async def ask(id: str) -> DescribedGroup | Refused:
         request = DescribeGroupsRequest(groups=(id,))
+        if in_depth:
+            asking(request)
         (found,) = (await cluster.ask(Coordinator(id), request, DescribeGroupsResponse)).groups
         if found.error_code == ErrorCode.GROUP_ID_NOT_FOUND.code:
             return DescribedGroup(

@@ -8,8 +8,10 @@ from uuid import UUID
 from odradek.broker.operations import NOT_ASKED_FOR, ON_GROUP
 from odradek.groups.answer import MANY_LEAVE_SINCE, join_refused, sync_refused
 from odradek.groups.group import State
+from odradek.groups.insight import insight
 from odradek.groups.member import Joining
 from odradek.model.errors import ApiError, ErrorCode
+from odradek.wire.insight import is_asked, telling
 from odradek.wire.messages.groups import (
     DeletedGroup,
     DeleteGroupsResponse,
@@ -123,8 +125,9 @@ def leave_group(ctx: RequestContext, request: LeaveGroupRequest) -> Response | P
 
 def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     operations = ON_GROUP if request.include_authorized_operations else NOT_ASKED_FOR
+    describe = _described_in_depth if is_asked(request) else _described
     return DescribeGroupsResponse(
-        groups=tuple(_described(ctx, group_id, operations) for group_id in request.groups)
+        groups=tuple(describe(ctx, group_id, operations) for group_id in request.groups)
     )
 
 
@@ -158,6 +161,16 @@ def _described(ctx: RequestContext, group_id: str, operations: int) -> Described
         members=_members(group),
         authorized_operations=operations,
     )
+
+
+def _described_in_depth(ctx: RequestContext, group_id: str, operations: int) -> DescribedGroup:
+    described = _described(ctx, group_id, operations)
+    groups = ctx.services.groups
+    for each in described.members:
+        group = groups.hosting(group_id, may_be_empty=True).shard.find(group_id)
+        assert group is not None, "it has members"
+        telling(each, insight(group, group.members[each.member_id], groups.now()))
+    return described
 
 
 def _members(group: Group) -> tuple[DescribedMember, ...]:
