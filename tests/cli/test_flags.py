@@ -98,6 +98,11 @@ def test_help_shows_what_verbs_share_last_and_hides_what_does_nothing() -> None:
     assert "Without it: 7." in shown
 
 
+def test_the_first_word_of_the_version_is_kafka_s() -> None:
+    shown = CliRunner().invoke(verb("v", Flags, lambda _: None, help="A verb."), ["--version"])
+    assert (shown.exit_code, shown.stdout.split()[0]) == (0, "3.9.2")
+
+
 def test_a_failure_is_told_as_the_verb_says() -> None:
     def run(_: Flags) -> None:
         raise Impossible("never")

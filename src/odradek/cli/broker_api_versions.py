@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
 from odradek.cli.failures import Misused
 from odradek.cli.flags import verb
-from odradek.cli.output import json_line
 from odradek.cli.reach import ClusterFlags, administer
+from odradek.cli.showing import show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,13 +16,18 @@ class ApiVersionsFlags(ClusterFlags):
 
 
 def run(flags: ApiVersionsFlags) -> None:
-    from odradek.cli.formats.api_versions import as_json, broker_text
+    from odradek.cli.formats.api_versions import api_rows, as_json, broker_text
     from odradek.client.brokers import offers
 
     if not flags.bootstrap_server:
         raise Misused('Missing required argument "[bootstrap-server]"')
-    for broker, offer in administer(flags, offers).items():
-        click.echo(json_line(as_json(broker, offer)) if flags.json else broker_text(broker, offer))
+    found = administer(flags, offers).items()
+    show(
+        flags,
+        kafka=(broker_text(*each) for each in found),
+        json=(as_json(*each) for each in found),
+        people=(row for each in found for row in api_rows(*each)),
+    )
 
 
 broker_api_versions = verb(

@@ -12,8 +12,8 @@ import click
 from odradek.cli.config_entities import Entity, entities
 from odradek.cli.failures import Impossible, Misused, Told, message, said_as
 from odradek.cli.flags import ARGUMENTS, switch, text, texts, verb
-from odradek.cli.output import json_line
 from odradek.cli.reach import ClusterFlags, administer, properties_in
+from odradek.cli.showing import is_for_people, show
 
 if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
@@ -71,19 +71,20 @@ _CHANGED_FOR_ALL_BROKERS = 3
 
 
 def _describe(flags: ConfigsFlags, entity: Entity) -> None:
-    from odradek.cli.formats.configs import as_json, heading, setting_lines
+    from odradek.cli.formats.configs import as_json, heading, setting_lines, setting_rows
 
     async def shown(cluster: Cluster) -> None:
         names = await _names(cluster, entity.type) if entity.name is None else [entity.name]
         for name in names:
-            if not flags.json:
+            if not (flags.json or is_for_people(flags)):
                 click.echo(heading(entity.type, name, shows_all=flags.all))
             configs = await _settings(cluster, Entity(entity.type, name), all=flags.all)
-            if flags.json:
-                click.echo(json_line(as_json(entity.type, name, configs)))
-            else:
-                for line in setting_lines(configs):
-                    click.echo(line)
+            show(
+                flags,
+                kafka=setting_lines(configs),
+                json=[as_json(entity.type, name, configs)],
+                people=setting_rows(entity.type, name, configs),
+            )
 
     administer(flags, shown)
 

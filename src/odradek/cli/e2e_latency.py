@@ -87,10 +87,9 @@ def _measured(asked: _Asked, producer: Producer, consumer: Consumer, *, is_told:
             producer.flush()
             _await(consumer, payload)
             latencies_ms.append((clock.monotonic() - began) * 1000)
-            if number % _TOLD_EVERY == 0:
-                show(number)
-                if is_told:
-                    click.echo(f"{number}\t{latencies_ms[-1]:.6f}")
+            show(number)
+            if is_told and number % _TOLD_EVERY == 0:
+                click.echo(f"{number}\t{latencies_ms[-1]:.6f}")
     return latencies_ms
 
 

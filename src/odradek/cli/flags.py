@@ -18,11 +18,13 @@ from typing import TypeVar
 
 import click
 
+import odradek
 from odradek.cli.failures import REPORTED, Ended, Misused, Told, plainly
 
 Flags = TypeVar("Flags")
 
 ARGUMENTS = "arguments"  # of click's context: what stood on the command line
+KAFKA_VERSION = "3.9.2"  # whose tools these are like
 _SPEC = "flag"
 
 
@@ -132,9 +134,27 @@ def verb(
         except REPORTED as failure:
             raise Ended(failing(failure, click.get_current_context().meta[ARGUMENTS])) from failure
 
-    made = Verb(name, params=[*arguments, *_options(flags)], callback=callback, help=help)
+    made = Verb(name, params=[*arguments, *_options(flags), _version()], callback=callback, help=help)
     made.complaint = complaint
     return made
+
+
+def _version() -> click.Option:
+    """Scripts take the first word for Kafka's version."""
+
+    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            click.echo(f"{KAFKA_VERSION} (Odradek {odradek.__version__})")
+            context.exit()
+
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show the version.",
+    )
 
 
 def _options(flags: type[object]) -> Iterator[click.Option]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from odradek.cli.failures import Impossible, Told, message
+from odradek.cli.failures import Impossible, Told, message, said_as
 from odradek.cli.flags import switch, text, verb
-from odradek.cli.output import Row, json_line
+from odradek.cli.output import Row
 from odradek.cli.reach import ClusterFlags, administer
+from odradek.cli.showing import show
 
 if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
@@ -50,21 +51,28 @@ def run(flags: OffsetsFlags) -> None:
     time = _time(flags.time or "latest")
     reaching = replace(flags, bootstrap_server=flags.bootstrap_server or flags.broker_list)
     found = administer(reaching, lambda cluster: _offsets(cluster, flags, time))
-    for partition, answer in sorted(found.items()):
-        _print(partition, answer, in_json=flags.json)
+    rows = [_row(partition, answer) for partition, answer in sorted(found.items())]
+    show(flags, kafka=map(_line, filter(_is_known, rows)), json=filter(None, rows), people=filter(None, rows))
 
 
-def _print(partition: Partition, answer: ListOffsetsPartitionResponse | Refused, *, in_json: bool) -> None:
+def _row(partition: Partition, answer: ListOffsetsPartitionResponse | Refused) -> Row:
+    """Empty where there was no answer."""
     from odradek.client.failures import Refused
 
     if isinstance(answer, Refused):
-        said = message(answer)
+        said = f"{said_as(answer)}: {message(answer)}"
         click.echo(f"Skip getting offsets for topic-partition {partition} due to error: {said}", err=True)
-    elif in_json:
-        place: Row = {"topic": partition.topic, "partition": partition.number}
-        click.echo(json_line({**place, "offset": answer.offset, "timestamp": answer.timestamp}))
-    elif answer.offset != _UNKNOWN:
-        click.echo(f"{partition.topic}:{partition.number}:{answer.offset}")
+        return {}
+    place: Row = {"topic": partition.topic, "partition": partition.number}
+    return {**place, "offset": answer.offset, "timestamp": answer.timestamp}
+
+
+def _is_known(row: Row) -> bool:
+    return row.get("offset", _UNKNOWN) != _UNKNOWN
+
+
+def _line(row: Row) -> str:
+    return f"{row['topic']}:{row['partition']}:{row['offset']}"
 
 
 async def _offsets(

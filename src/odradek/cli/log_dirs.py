@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from odradek.cli.failures import Impossible, Misused, Told, message, said_as
 from odradek.cli.flags import switch, text, verb
 from odradek.cli.output import json_line
 from odradek.cli.reach import ClusterFlags, administer
+from odradek.cli.showing import show
 
 if TYPE_CHECKING:
     from odradek.client.cluster import Cluster
@@ -26,17 +25,20 @@ class LogDirsFlags(ClusterFlags):
 
 
 def run(flags: LogDirsFlags) -> None:
-    from odradek.cli.formats.log_dirs import described
+    from odradek.cli.formats.log_dirs import described, replica_rows
 
     for name in ("bootstrap_server", "describe"):
         if not getattr(flags, name):
             raise Misused(f'Missing required argument "[{name.replace("_", "-")}]"')
     topics = {each for each in (flags.topic_list or "").split(",") if each}
     found = administer(flags, lambda cluster: _directories(cluster, flags))
-    if not flags.json:
-        click.echo("Querying brokers for log directories information")
-        click.echo(f"Received log directory information from brokers {','.join(map(str, found))}")
-    click.echo(json_line(described(found, topics)))
+    whole = described(found, topics)
+    told = (
+        "Querying brokers for log directories information",
+        f"Received log directory information from brokers {','.join(map(str, found))}",
+        json_line(whole),
+    )
+    show(flags, kafka=told, json=[whole], people=replica_rows(found, topics))
 
 
 async def _directories(cluster: Cluster, flags: LogDirsFlags) -> dict[int, tuple[DescribeLogDirsResult, ...]]:

@@ -80,8 +80,8 @@ def run(flags: ProducerPerfFlags) -> None:
             while ahead_s := run.ahead_s(sent, throughput):
                 producer.poll(ahead_s)
             transactions.look()
-            if run.is_window_over():
-                show(sent)
+            run.look()
+            show(sent)
             if stopped() is not None:
                 break
         transactions.end()
@@ -119,16 +119,16 @@ class _Run:
             return 0.0
         return max(0.0, self._began + sent / throughput - self.clock.monotonic())
 
-    def is_window_over(self) -> bool:
+    def look(self) -> None:
+        """Is it time for a line?"""
         from odradek.cli.formats.performance import Window
 
         now = self.clock.monotonic()
         if now - self._window_began < _WINDOW_S:
-            return False
+            return
         self._print(self._window.sums, now - self._window_began)
         self._whole.include(self._window)
         self._window, self._window_began = Window(), now
-        return True
 
     def end(self) -> None:
         self._whole.include(self._window)

@@ -6,10 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from odradek.runtime.clock import SystemClock
+
+_REDRAWN_EVERY_S = 0.1
+
 
 @contextmanager
 def progress(doing: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Told how much is done, every now and then. Nothing is shown without a terminal, or without `rich`."""
+    """Told how much is done, as often as one likes. Without a terminal or `rich` nothing is shown."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -21,4 +25,12 @@ def progress(doing: str, total: int) -> Iterator[Callable[[int], None]]:
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(doing, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        clock, due = SystemClock(), 0.0
+
+        def show(done: int) -> None:
+            nonlocal due
+            if (now := clock.monotonic()) >= due:
+                due = now + _REDRAWN_EVERY_S
+                bar.update(task, completed=done)
+
+        yield show

@@ -27,6 +27,7 @@ class ClusterFlags:
     command_config: str | None = text("Properties for the connection: TLS, timeouts.", shown="FILE")
     timeout: int | None = number("Give up after so many milliseconds.", shown="MS")
     json: bool = switch("Print JSON, for programs.")
+    plain: bool = switch("At a terminal, print what is printed elsewhere: Kafka's own format.")
 
 
 @dataclass(frozen=True)

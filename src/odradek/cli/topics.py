@@ -12,6 +12,7 @@ from odradek.cli.failures import Impossible, Misused, Told, message, said_as
 from odradek.cli.flags import idle, switch, text, texts, verb
 from odradek.cli.output import json_line
 from odradek.cli.reach import ClusterFlags, administer
+from odradek.cli.showing import show
 
 if TYPE_CHECKING:
     from odradek.cli.formats.topics import PartitionFilter, TopicReport
@@ -191,19 +192,21 @@ def _list(flags: TopicsFlags) -> None:
 
 
 def _describe(flags: TopicsFlags) -> None:
-    from odradek.cli.formats.topics import as_json, description, every, topic_line
+    from odradek.cli.formats.topics import as_json, description, every, partition_rows, topic_line
 
     reports, live = administer(flags, lambda cluster: _reports(cluster, flags))
-    for report in reports:
-        if flags.json:
-            click.echo(json_line(as_json(report)))
-        elif flags.topics_with_overrides:
-            if report.overrides:
-                click.echo(topic_line(report))
-        else:
-            wanted = _wanted(flags, live)
-            for line in description(report, wanted or every):
-                click.echo(line)
+    wanted = _wanted(flags, live) or every
+    if flags.topics_with_overrides:
+        reports = [each for each in reports if each.overrides]
+        lines = (topic_line(each) for each in reports)
+    else:
+        lines = (line for each in reports for line in description(each, wanted))
+    show(
+        flags,
+        kafka=lines,
+        json=map(as_json, reports),
+        people=(row for each in reports for row in partition_rows(each, wanted)),
+    )
 
 
 async def _reports(cluster: Cluster, flags: TopicsFlags) -> tuple[Sequence[TopicReport], frozenset[int]]:

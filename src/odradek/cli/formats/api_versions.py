@@ -36,6 +36,19 @@ def as_json(broker: MetadataBroker, offer: ApiVersionsResponse | ClientError) ->
     return {**who, "apis": apis}
 
 
+def api_rows(broker: MetadataBroker, offer: ApiVersionsResponse | ClientError) -> Iterator[Row]:
+    if isinstance(offer, ClientError):
+        yield {"broker": broker.node_id, "api": message(offer), "key": None, "versions": None}
+        return
+    for each in sorted(offer.api_keys, key=lambda each: each.api_key):
+        yield {
+            "broker": broker.node_id,
+            "api": _name(each.api_key),
+            "key": each.api_key,
+            "versions": _versions(each.api_key, each),
+        }
+
+
 def _apis(offer: ApiVersionsResponse) -> Iterator[str]:
     offered = {each.api_key: each for each in offer.api_keys}
     known = {key for key in API_BY_KEY if key <= _NEWEST_OF_KAFKA_3_9}

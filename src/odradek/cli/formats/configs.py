@@ -40,6 +40,16 @@ def setting_lines(configs: Iterable[DescribedConfig]) -> Iterator[str]:
         yield f"  {each.name}={_shown(each.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
 
 
+def setting_rows(kind: str, name: str, configs: Iterable[DescribedConfig]) -> Iterator[Row]:
+    for each in sorted(configs, key=lambda config: config.name):
+        yield {
+            kind.removesuffix("s"): name or "(default)",
+            "setting": each.name,
+            "value": each.value,
+            "from": _source(each.config_source),
+        }
+
+
 def as_json(kind: str, name: str, configs: Iterable[DescribedConfig]) -> Row:
     return {
         "entity_type": kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from odradek.cli.failures import said_as
@@ -24,6 +24,26 @@ def described(brokers: Mapping[int, tuple[DescribeLogDirsResult, ...]], topics: 
         ],
         "version": 1,
     }
+
+
+def replica_rows(brokers: Mapping[int, tuple[DescribeLogDirsResult, ...]], topics: Set[str]) -> Iterator[Row]:
+    found = (
+        (id, directory.log_dir, topic.name, each)
+        for id, directories in brokers.items()
+        for directory in directories
+        for topic in directory.topics
+        for each in topic.partitions
+        if not topics or topic.name in topics
+    )
+    for id, directory, topic, each in found:
+        yield {
+            "broker": id,
+            "directory": directory,
+            "topic": topic,
+            "partition": each.partition_index,
+            "bytes": each.partition_size,
+            "behind": each.offset_lag,
+        }
 
 
 def _directory(directory: DescribeLogDirsResult, topics: Set[str]) -> Row:

@@ -101,6 +101,20 @@ def description(report: TopicReport, wanted: PartitionFilter = every) -> Iterato
     yield from (partition_line(report, each) for each in report.partitions if wanted(report, each))
 
 
+def partition_rows(report: TopicReport, wanted: PartitionFilter) -> Iterator[Row]:
+    settings = ",".join(f"{each.name}={each.value}" for each in report.overrides)
+    for each in report.partitions:
+        if wanted(report, each):
+            yield {
+                "topic": report.name,
+                "partition": each.partition_index,
+                "leader": None if each.leader_id == NO_BROKER else each.leader_id,
+                "replicas": listed(each.replica_nodes),
+                "in sync": listed(each.isr_nodes),
+                "settings": settings,
+            }
+
+
 def as_json(report: TopicReport) -> Row:
     return {
         "topic": report.name,
