@@ -44,6 +44,13 @@ def replay(verb: str, case: Case, recording: Recording, home: Path, *more: str) 
     return run(verb, *case.command_line(recording.bootstrap, file), *more, reach=reach)
 
 
+def assert_as_recorded(ran: Ran, case: Case) -> None:
+    """Of standard error scripts look at the first line."""
+    assert ran.out == case.out
+    assert ran.exit == case.exit
+    assert ran.err.partition("\n")[0] == (case.err or "")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that takes a `case` runs for every recorded case of the verbs that its file names as VERBS."""
     if "case" not in metafunc.fixturenames:

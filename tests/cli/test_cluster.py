@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.conftest import recorded, replay
+from tests.cli.conftest import assert_as_recorded, recorded, replay
 from tests.golden.cli.recordings import Case
 
 VERB = "cluster"
@@ -12,7 +12,4 @@ RECORDING = recorded(VERB)
 
 
 def test_it_prints_and_ends_as_kafka_does(case: Case, tmp_path: Path) -> None:
-    ran = replay(VERB, case, RECORDING, tmp_path)
-    assert ran.out == case.out
-    assert ran.exit == case.exit
-    assert ran.err.partition("\n")[0] == (case.err or "")
+    assert_as_recorded(replay(VERB, case, RECORDING, tmp_path), case)

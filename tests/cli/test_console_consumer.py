@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import recorded, run
+from tests.cli.conftest import assert_as_recorded, recorded, run
 from tests.golden.cli.recordings import Case
 
 from odradek.testing.broker import Broker
@@ -27,9 +27,7 @@ def test_it_prints_and_ends_as_kafka_does(
         verb, *arguments = shlex.split(line.replace("TOPIC", odradek_topic))
         assert run(verb, *arguments, "--bootstrap-server", odradek.bootstrap, stdin=case.input).exit == 0
     ran = run(VERB, *case.command_line(odradek.bootstrap, file, odradek_topic))
-    assert ran.out == case.out
-    assert ran.exit == case.exit
-    assert ran.err.partition("\n")[0] == (case.err or "")
+    assert_as_recorded(ran, case)
 
 
 def test_records_as_json_can_be_produced_again(odradek: Broker, odradek_topic: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import recorded, run
+from tests.cli.conftest import assert_as_recorded, recorded, run
 from tests.golden.cli.recordings import Case
 
 from odradek.testing.broker import Broker
@@ -20,9 +20,7 @@ def test_it_prints_and_ends_as_kafka_does(
     case: Case, odradek: Broker, odradek_topic: str, tmp_path: Path
 ) -> None:
     ran = run(VERB, *case.command_line(odradek.bootstrap, tmp_path, odradek_topic), stdin=case.input)
-    assert ran.out == case.out
-    assert ran.exit == case.exit
-    assert ran.err.partition("\n")[0] == (case.err or "")
+    assert_as_recorded(ran, case)
 
 
 def test_who_cannot_deliver_says_so(odradek_topic: str) -> None:

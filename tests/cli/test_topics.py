@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.conftest import recorded, replay, run
+from tests.cli.conftest import assert_as_recorded, recorded, replay, run
 from tests.golden.cli.recordings import Case
 
 VERB = "topics"
@@ -13,10 +13,7 @@ RECORDING = recorded(VERB)
 
 
 def test_it_prints_and_ends_as_kafka_topics_does(case: Case, tmp_path: Path) -> None:
-    ran = replay(VERB, case, RECORDING, tmp_path)
-    assert ran.out == case.out
-    assert ran.exit == case.exit
-    assert ran.err.partition("\n")[0] == (case.err or "")
+    assert_as_recorded(replay(VERB, case, RECORDING, tmp_path), case)
 
 
 def test_programs_are_told_in_json(tmp_path: Path) -> None:
