@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -282,3 +283,14 @@ def test_every_answer_waits_until_it_is_on_disk_where_the_settings_say_so(v2: bo
         assert [producer.read("topic", number=number) for number in (0, 1)] == [[b"1", b"1"]] * 2
         assert producer.committed_offset("group", "topic") == 5
         producer.close()
+
+
+def test_every_test_that_the_statements_name_is_there() -> None:
+    root = Path(__file__).parents[2]
+    named = set(re.findall(r"`((?:test_|Test)\w+)`", (root / "docs" / "transactions.md").read_text()))
+    files = [*(root / "tests" / "transactions").glob("*.py"), *(root / "tests" / "broker").glob("*.py")]
+    there = {
+        name for file in files for name in re.findall(r"(?m)^(?:def )?((?:test_|Test)\w+)", file.read_text())
+    }
+    assert len(named) > 15
+    assert named <= there
