@@ -26,7 +26,7 @@ from odradek.wire.markers import MarkerType, decode_marker
 from odradek.wire.messages.stored import GroupMetadataKey, OffsetCommitKey
 from odradek.wire.records import read_records
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "offsets-topic"
+GOLDEN = Path(__file__).parents[1] / "golden" / "offsets_topic"
 SEGMENT = (GOLDEN / "00000000000000000000.log").read_bytes()
 ANSWERS = (GOLDEN / "answers.txt").read_text()
 

@@ -1,6 +1,6 @@
 """Records what Apache Kafka 3.9.2 keeps of groups: the partition of __consumer_offsets, and what it answers.
 
-python tests/golden/offsets-topic/capture.py CLASSPATH
+python tests/golden/offsets_topic/capture.py CLASSPATH
 """
 
 from __future__ import annotations
