@@ -6,10 +6,13 @@ import socket
 import ssl
 import struct
 from types import TracebackType
+from typing import TypeVar
 
 from odradek.wire.apis import API_BY_KEY, Api
 from odradek.wire.frame import read_correlation_id, read_response, request_frame
 from odradek.wire.parts import FileSlice
+
+Response = TypeVar("Response")
 
 _BY_NAME = {api.name: api for api in API_BY_KEY.values()}
 TIMEOUT_S = 10.0
@@ -32,6 +35,12 @@ class Conversation:
     def ask(self, request: object, version: int) -> object:
         """The answer to a request."""
         return self.answer(self.send(request, version), version)
+
+    def get(self, kind: type[Response], request: object, version: int) -> Response:
+        """The answer, which is to be of this kind."""
+        answer = self.ask(request, version)
+        assert isinstance(answer, kind)
+        return answer
 
     def send(self, request: object, version: int) -> Api:
         """Without waiting for the answer, which `answer` takes in its turn."""

@@ -42,9 +42,10 @@ def main(jars: str) -> None:
 def prepare(client: Conversation) -> None:
     topics = (metadata.MetadataRequestTopic(name="t"),)
     while True:
-        found = client.ask(metadata.FindCoordinatorRequest(coordinator_keys=("g", *TRANSACTIONAL_IDS)), 4)
+        asked = metadata.FindCoordinatorRequest(coordinator_keys=("g", *TRANSACTIONAL_IDS))
+        found = client.get(metadata.FindCoordinatorResponse, asked, 4)
         client.ask(metadata.FindCoordinatorRequest(coordinator_keys=TRANSACTIONAL_IDS, key_type=1), 4)
-        known = client.ask(metadata.MetadataRequest(topics=topics), 12)
+        known = client.get(metadata.MetadataResponse, metadata.MetadataRequest(topics=topics), 12)
         if not (found.coordinators[0].error_code or known.topics[0].error_code):
             return
         time.sleep(0.5)
@@ -72,7 +73,8 @@ def join(client: Conversation, group: str = "static", instance: str | None = "a"
         groups.JoinGroupProtocol(name="range", metadata=b"meta"),
         groups.JoinGroupProtocol(name="sticky", metadata=b"other"),
     )
-    joined = client.ask(
+    joined = client.get(
+        groups.JoinGroupResponse,
         groups.JoinGroupRequest(
             group_id=group,
             session_timeout_ms=20_000,
@@ -115,7 +117,9 @@ def transact(client: Conversation, transactional_id: str) -> None:
     wanted = transactions.InitProducerIdRequest(
         transactional_id=transactional_id, transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1
     )
-    while (producer := client.ask(wanted, 4)).error_code:  # its coordinator is still being loaded
+    while (
+        producer := client.get(transactions.InitProducerIdResponse, wanted, 4)
+    ).error_code:  # its coordinator is still being loaded
         time.sleep(0.5)
     client.ask(
         transactions.AddOffsetsToTxnRequest(
