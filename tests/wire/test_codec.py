@@ -412,6 +412,29 @@ def test_hostile_lengths_in_classic_form_are_refused_by_name(data: str, reason: 
         decode(Sample, 0, bytes.fromhex(data))
 
 
+@pytest.mark.parametrize("version", [0, 2])
+def test_all_arrays_of_a_message_share_one_bound(version: int) -> None:
+    """Many short ones may be as much work as one that is long."""
+
+    @message
+    class Inner:
+        numbers: tuple[Int32, ...]
+        names: tuple[String, ...]
+
+    globals()["Inner"] = Inner  # annotations are looked up in the module
+
+    @message(versions=range(3), flexible=2)
+    class Outer:
+        inner: tuple[Inner, ...]
+
+    data = encode(Outer(inner=(Inner(numbers=(1, 2), names=("a",)),) * 100), version)
+    items = 100 * (1 + 2 + 1) + (1 + 100 * 2 if version == 2 else 0)  # in compact form each has one more
+    read = decoder(Outer, version)
+    assert len(read(data, 0, items)[0].inner) == 100
+    with pytest.raises(Malformed, match="more items in all its arrays"):
+        read(data, 0, items - 1)
+
+
 def test_an_array_of_nothing_does_not_compile() -> None:
     """Its length would be bounded by nothing that was sent."""
 

@@ -9,11 +9,12 @@ How they look can be seen by printing `"\\n".join(decoding(FetchRequest, 17).lin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from odradek.wire.decoding import decoding
 from odradek.wire.encoding import encoding
 from odradek.wire.parts import FileSlice
+from odradek.wire.primitives import ITEMS_MAX
 from odradek.wire.schema import declaration
 
 if TYPE_CHECKING:
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
     from odradek.wire.parts import Part
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
-# (buffer, position) -> (message, where it ends). Records in it are views into the buffer. Raises `Malformed`.
-Decoder: TypeAlias = "Callable[[Buffer, int], tuple[T, int]]"
 # (message, out) -> parts: `out` with the message appended, and whatever is to be sent uncopied after it.
 # Raises `Unencodable`.
 Encoder: TypeAlias = "Callable[[T, bytearray], list[Part]]"
+
+
+class Decoder(Protocol[T_co]):
+    """The message at a position, and where it ends. Records in it are views into the data. `Malformed` is
+    raised as well where its arrays have more than `items_max` items together."""
+
+    def __call__(self, data: Buffer, at: int = 0, items_max: int = ITEMS_MAX, /) -> tuple[T_co, int]: ...
 
 
 def decoder(cls: type[T], version: int) -> Decoder[T]:

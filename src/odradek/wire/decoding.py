@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from odradek.wire import primitives
-from odradek.wire.primitives import TRUNCATED, Malformed
+from odradek.wire.primitives import ITEMS_MAX, TRUNCATED, Malformed
 from odradek.wire.schema import Array, Field, Kind, Shape, declaration
 from odradek.wire.source import Source, has_records, present, size_min, tagged
 
@@ -28,6 +28,7 @@ _CALLED: Final = (
     primitives.compact_string_size,
     primitives.read_tag,
     primitives.read_unknown_tags,
+    primitives.refuse_items,
     primitives.refuse_null,
     primitives.refuse_tag_size,
     primitives.refuse_truncated,
@@ -36,7 +37,8 @@ _CALLED: Final = (
 
 
 def decoding(cls: type, version: int) -> Source:
-    """`decode(b, at=0) -> (value, end)` for one message in one version. Raises nothing but `Malformed`."""
+    """`decode(b, at=0, left=ITEMS_MAX) -> (value, end)` for one message in one version. Its arrays may have
+    that many items together. Raises nothing but `Malformed`."""
     return _Decoder(cls, version).written()
 
 
@@ -47,7 +49,7 @@ class _Decoder:
         self._flexible = declaration(cls).is_flexible(version)
         self._views = has_records(cls, version)
         self._run: list[tuple[str, str, str]] = []  # of fixed-width values: code, target, field
-        self._source = Source("def decode(b, at=0):", _CALLED)
+        self._source = Source(f"def decode(b, at=0, left={ITEMS_MAX}):", _CALLED)
 
     def written(self) -> Source:
         source = self._source
@@ -172,6 +174,8 @@ class _Decoder:
             self._items(array.of, target)
 
     def _items(self, of: Kind | type, target: str) -> None:
+        # In compact form an empty array counts as one: then empty ones are not boundless either.
+        self._lines(["left -= n", "if left < 0: refuse_items()"])
         if isinstance(of, Kind) and of.code == "16s":
             self._uuids(target)
         elif isinstance(of, Kind) and of.code:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from odradek.wire.schema import UnknownTags
 
 ARRAY_LENGTH_MAX: Final = 1_000_000
+ITEMS_MAX: Final = 10_000_000  # of all arrays together, where a message's reader names no bound of its own
 TAGGED_FIELDS_MAX: Final = 10_000
 STRING_SIZE_MAX: Final = 0x7FFF
 INT32_MAX: Final = 0x7FFFFFFF
@@ -115,6 +116,10 @@ def checked_length(length: int, rest: int, item_size_min: int) -> int:
 
 def refuse_null() -> NoReturn:
     raise ValueError("null where this version has no null")
+
+
+def refuse_items() -> NoReturn:
+    raise ValueError("more items in all its arrays than are taken")
 
 
 def refuse_truncated() -> NoReturn:
