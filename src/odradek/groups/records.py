@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from odradek.model.outcome import StoredRecord
-from odradek.wire.codec import decode, decoder, encode
+from odradek.wire.codec import decode, decoder, encode_parts
 from odradek.wire.messages.stored import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -31,12 +31,12 @@ class UnknownRecord(Exception):
 def offset_record(key: OffsetCommitKey, value: OffsetCommitValue) -> StoredRecord:
     expires = value.expire_timestamp >= 0
     version = _OFFSET_VALUE_THAT_EXPIRES if expires else _OFFSET_VALUE
-    return StoredRecord(_key(key), _NUMBER.pack(version) + encode(value, version))
+    return StoredRecord(_key(key), _numbered(version, value, version))
 
 
 def group_record(group_id: str, value: GroupMetadataValue) -> StoredRecord:
     key = _key(GroupMetadataKey(group=group_id))
-    return StoredRecord(key, _NUMBER.pack(_GROUP_VALUE) + encode(value, _GROUP_VALUE))
+    return StoredRecord(key, _numbered(_GROUP_VALUE, value, _GROUP_VALUE))
 
 
 def offset_tombstone(key: OffsetCommitKey) -> StoredRecord:
@@ -68,8 +68,12 @@ _offset_key = decoder(OffsetCommitKey, 0)
 
 
 def _key(key: Key) -> bytes:
-    number = _OFFSET_KEY if isinstance(key, OffsetCommitKey) else _GROUP_KEY
-    return _NUMBER.pack(number) + encode(key, 0)
+    return _numbered(_OFFSET_KEY if isinstance(key, OffsetCommitKey) else _GROUP_KEY, key, 0)
+
+
+def _numbered(number: int, message: object, version: int) -> bytes:
+    """The message after the number that says what it is, or in which version."""
+    return b"".join(cast("list[bytearray]", encode_parts(message, version, _NUMBER.pack(number))))
 
 
 def _version(cls: type, value: bytes) -> int:

@@ -207,6 +207,7 @@ def test_groups_are_deleted_in_every_version(client: Conversation, group: str, v
     assert deleted() == [(group, ErrorCode.GROUP_ID_NOT_FOUND), nobodys]
 
 
+@pytest.mark.slow  # a second for the broker to stop
 def test_who_waits_when_the_broker_stops_is_sent_elsewhere() -> None:
     with Broker() as broker, Conversation(broker.bootstrap) as ann, Conversation(broker.bootstrap) as bob:
         ann.ask(FindCoordinatorRequest(coordinator_keys=("g",)), 4)
