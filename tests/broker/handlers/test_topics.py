@@ -112,7 +112,7 @@ def test_two_who_grow_a_topic_at_once_do_not_share_partitions(shared_broker: Bro
 
 
 def test_a_thousand_topics_are_made_and_deleted_at_a_stroke(shared_broker: Broker) -> None:
-    names = [f"many-{number}" for number in range(1000)]
+    names = [f"of-a-thousand-{number}" for number in range(1000)]
     with Conversation(shared_broker.bootstrap) as client, Conversation(shared_broker.bootstrap) as other:
         api = client.send(creating(*map(wanted, names)), 7)
         assert other.ask(MetadataRequest(topics=()), 4)  # others are served meanwhile
